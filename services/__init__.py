@@ -1,0 +1,1 @@
+"""The program: agents, sandboxes, output and what happened, reachable without a screen."""

@@ -1,0 +1,25 @@
+"""What just changed (the event stream) and what was done (the activity log)."""
+
+from services.activity.events import (
+    ActivityGrew,
+    AgentsChanged,
+    EngineChanged,
+    Event,
+    Events,
+    Listener,
+    SessionChanged,
+)
+from services.activity.log import ActivityLog, Entry, Outcome
+
+__all__ = [
+    "ActivityGrew",
+    "ActivityLog",
+    "AgentsChanged",
+    "EngineChanged",
+    "Entry",
+    "Event",
+    "Events",
+    "Listener",
+    "Outcome",
+    "SessionChanged",
+]

@@ -1,0 +1,1 @@
+"""The database's tables, one numbered SQL file a version; a file is never changed once released."""

@@ -1,0 +1,1 @@
+"""Every service of a home, built once and handed out."""

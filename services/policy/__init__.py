@@ -1,0 +1,1 @@
+"""Permissions, computed: what a sandbox sees and may use."""

@@ -1,0 +1,1 @@
+"""Sessions and their sandboxes: started, followed, found again, stopped and cleaned up."""

@@ -1,0 +1,1 @@
+"""The engines: docker and local, behind one protocol."""

@@ -1,0 +1,1 @@
+"""The docker engine: any Docker Engine from API 1.41."""

@@ -1,0 +1,1 @@
+"""The local engine: a process of this machine, watched by a small supervisor that outlives the screens."""

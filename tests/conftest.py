@@ -1,0 +1,37 @@
+"""Fixtures every test may use; also points SVG snapshots at the top-level snapshots/ folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import pytest_textual_snapshot
+from pytest_textual_snapshot import SVGImageExtension
+
+from services.home import Home
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class PinfoldSVG(SVGImageExtension):
+    """One SVG an assertion, under snapshots/<path of the test module>/."""
+
+    _file_extension = file_extension = "svg"  # the name differs between syrupy's versions
+
+    @classmethod
+    def dirname(cls, *, test_location) -> str:
+        module = Path(test_location.filepath).with_suffix("")
+        return str(ROOT / "snapshots" / module.relative_to(ROOT / "tests"))
+
+
+pytest_textual_snapshot.SVGImageExtension = PinfoldSVG
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")

@@ -1,0 +1,1 @@
+"""What a person sees of Pinfold: the command, the screens and their widgets."""

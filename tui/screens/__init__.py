@@ -1,0 +1,1 @@
+"""The four screens and the dialogs each owns."""
