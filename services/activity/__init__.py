@@ -9,12 +9,13 @@ from services.activity.events import (
     Listener,
     SessionChanged,
 )
-from services.activity.log import ActivityLog, Entry, Outcome
+from services.activity.log import ActivityLog, Draft, Entry, Outcome
 
 __all__ = [
     "ActivityGrew",
     "ActivityLog",
     "AgentsChanged",
+    "Draft",
     "EngineChanged",
     "Entry",
     "Event",

@@ -15,6 +15,18 @@ Outcome = Literal["done", "refused", "failed"]
 
 
 @dataclass(frozen=True)
+class Draft:
+    """An entry about to be appended; see `Entry`."""
+
+    verb: str
+    actor: str = "operator"
+    agent: str = ""
+    session: str = ""
+    outcome: Outcome = "done"
+    detail: str = ""
+
+
+@dataclass(frozen=True)
 class Entry:
     """One line of the activity log.
 
@@ -70,16 +82,19 @@ class ActivityLog:
         Raises:
             DatabaseError: It could not be written.
         """
-        values = (self._now(), actor, verb, agent, session, outcome, detail)
-
-        def insert(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "INSERT INTO activity (at, actor, verb, agent, session, outcome, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                values,
-            )
-
-        await self._database.write(insert)
+        draft = Draft(verb, actor, agent, session, outcome, detail)
+        await self._database.write(lambda connection: self.append(connection, draft))
         self._events.publish(ActivityGrew())
+
+    def append(self, connection: sqlite3.Connection, draft: Draft) -> None:
+        """Append an entry inside a transaction of the caller, who publishes `ActivityGrew` once it is committed.
+
+        An entry then exists exactly when the change it tells of does.
+        """
+        connection.execute(
+            "INSERT INTO activity (at, actor, verb, agent, session, outcome, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (self._now(), draft.actor, draft.verb, draft.agent, draft.session, draft.outcome, draft.detail),
+        )
 
     async def recent(
         self, limit: int = 100, *, before: int | None = None, agent: str = "", session: str = ""

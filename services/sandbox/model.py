@@ -123,6 +123,7 @@ class Session(msgspec.Struct, frozen=True):
         created_at, started_at, ended_at, active_at: Nanoseconds since 1970, UTC.
         exit_code: The status of the main process as a shell reports it: 128 + n for signal n.
         revision: Rises with every change.
+        engine_id: The `EngineStatus.identity` of the engine that made the sandbox; "" when unknown.
     """
 
     id: str
@@ -147,6 +148,7 @@ class Session(msgspec.Struct, frozen=True):
     exit_code: int | None
     out_of_memory: bool
     revision: int
+    engine_id: str = ""
 
 
 StepState = Literal["running", "done", "failed", "cancelled"]

@@ -3,6 +3,7 @@ CREATE TABLE sessions (
     agent         TEXT NOT NULL,
     runner        TEXT NOT NULL,
     engine        TEXT NOT NULL,
+    engine_id     TEXT NOT NULL DEFAULT '',   -- which engine of that name made the sandbox; '' when unknown
     node          TEXT NOT NULL,
     image         TEXT NOT NULL,
     lifecycle     TEXT NOT NULL CHECK (lifecycle IN ('oneshot', 'session', 'longrunning', 'persistent')),
