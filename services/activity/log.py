@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,6 +52,12 @@ class Entry:
 
 
 _COLUMNS = "number, at, actor, verb, agent, session, outcome, detail"
+_DETAIL_LIMIT = 4000
+
+
+def _storable(detail: str) -> str:
+    """Cut what is too long to log and replace what is no text, such as a file name that is not UTF-8."""
+    return detail[:_DETAIL_LIMIT].encode("utf-8", errors="replace").decode("utf-8")
 
 
 class ActivityLog:
@@ -93,7 +100,7 @@ class ActivityLog:
         """
         connection.execute(
             "INSERT INTO activity (at, actor, verb, agent, session, outcome, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (self._now(), draft.actor, draft.verb, draft.agent, draft.session, draft.outcome, draft.detail),
+            (self._now(), draft.actor, draft.verb, draft.agent, draft.session, draft.outcome, _storable(draft.detail)),
         )
 
     async def recent(
@@ -122,12 +129,16 @@ class ActivityLog:
         rows = await self._database.read(lambda connection: connection.execute(query, (number, limit)).fetchall())
         return [Entry(*row) for row in rows]
 
-    async def follow(self, after: int) -> AsyncIterator[Entry]:
-        """Yield entries beyond `after` as they come, from every process on this home."""
+    async def follow(self, after: int) -> AsyncGenerator[Entry, None]:
+        """Yield entries beyond number `after` as they come, from every process on this home.
+
+        Raises:
+            DatabaseError: They cannot be read.
+        """
         position = after
-        changes = self._database.changes()
-        while True:
-            for entry in await self.after(position):
-                yield entry
-                position = entry.number
-            await anext(changes)
+        async with aclosing(self._database.changes()) as changes:
+            async for _ in changes:
+                while entries := await self.after(position):
+                    for entry in entries:
+                        yield entry
+                        position = entry.number

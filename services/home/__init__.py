@@ -1,10 +1,11 @@
 """Where everything lies on disk: the home's layout, whole-file writes, locks, the database, blocking calls."""
 
 from services.home.blocking import BlockingCalls
-from services.home.database import Database, connect, next_revision
-from services.home.files import MISSING, FileText, Stamp, read_file, write_whole
+from services.home.database import Database, next_revision
+from services.home.files import MISSING, FileText, Stamp, make_directory, read_file, write_whole
 from services.home.locks import FileLock
 from services.home.paths import Home
+from services.home.sqlite import connect
 
 __all__ = [
     "MISSING",
@@ -15,6 +16,7 @@ __all__ = [
     "Home",
     "Stamp",
     "connect",
+    "make_directory",
     "next_revision",
     "read_file",
     "write_whole",

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from services.errors import PinfoldError
-from services.home.files import write_whole
+from services.home.files import read_file, write_whole
+from services.home.locks import FileLock
+
+_IDENTITY = re.compile(r"[0-9a-f]{16}")
+_IDENTITY_WAIT = 10.0
+_OTHER_HOME = "Name another --home."
 
 
 @dataclass(frozen=True)
@@ -29,10 +35,16 @@ class Home:
         Raises:
             PinfoldError: The place exists and is not a directory.
         """
-        chosen = option or env.get("PINFOLD_HOME") or Path.home() / ".pinfold"
-        root = Path(os.path.abspath(Path(chosen).expanduser()))  # noqa: PTH100 - resolve() would follow links
-        if root.exists() and not root.is_dir():
-            raise PinfoldError(f"cannot use {root} as home", why="it is not a directory", fix="Name another --home.")
+        chosen = str(option or env.get("PINFOLD_HOME") or "~/.pinfold")
+        try:
+            root = Path(os.path.abspath(Path(chosen).expanduser()))  # noqa: PTH100 - resolve() would follow links
+            usable = root.is_dir() or not root.exists()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise PinfoldError(
+                f"cannot use {chosen!r} as home", why=getattr(error, "strerror", None) or str(error), fix=_OTHER_HOME
+            ) from error
+        if not usable:
+            raise PinfoldError(f"cannot use {root} as home", why="it is not a directory", fix=_OTHER_HOME)
         return cls(root)
 
     @property
@@ -87,6 +99,20 @@ class Home:
         return self.sessions_dir / session_id
 
     @property
+    def locks_dir(self) -> Path:
+        """Files that exist only to be locked; never in an agent's own directory."""
+        return self.state_dir / "locks"
+
+    def agent_lock(self, alias: str) -> FileLock:
+        """The lock held while an agent's files are changed."""
+        return FileLock(self.locks_dir / f"agent-{alias}.lock", f"the agent {alias}")
+
+    @property
+    def schema_dir(self) -> Path:
+        """JSON Schemas of the TOML files, for editors."""
+        return self.state_dir / "schema"
+
+    @property
     def themes_dir(self) -> Path:
         """The operator's own themes."""
         return self.root / "themes"
@@ -94,28 +120,35 @@ class Home:
     def identity(self) -> str:
         """The id that labels this home's sandboxes: 16 hex digits, made on first use.
 
-        Two homes on one engine never touch each other's sandboxes because their ids differ.
+        Two homes on one engine never touch each other's sandboxes because their ids differ. Blocks on the disk for
+        some milliseconds when it is made.
+
+        Raises:
+            PinfoldError: It cannot be read or made, or is damaged.
         """
         file = self.state_dir / "home-id"
+        known = self._known_identity(file)
+        if known:
+            return known
+        lock = FileLock(self.locks_dir / "home-id.lock", "the home's id")
+        lock.acquire(timeout=_IDENTITY_WAIT)
         try:
-            return self._known_identity(file)
-        except FileNotFoundError:
-            pass
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh = file.with_name(f".home-id-{os.getpid()}-{secrets.token_hex(4)}")
-        write_whole(fresh, f"{secrets.token_hex(8)}\n".encode())
-        try:
-            os.link(fresh, file)  # the first of several processes wins
-        except FileExistsError:
-            pass
+            known = self._known_identity(file)  # another process may have made it meanwhile
+            if known:
+                return known
+            fresh = secrets.token_hex(8)
+            write_whole(file, f"{fresh}\n".encode())
+            return fresh
         finally:
-            fresh.unlink()
-        return self._known_identity(file)
+            lock.release()
 
     @staticmethod
     def _known_identity(file: Path) -> str:
-        identity = file.read_text(encoding="ascii", errors="replace").strip()
-        if len(identity) != 16 or not all(c in "0123456789abcdef" for c in identity):
+        try:
+            identity = read_file(file, limit=1024).data.decode("ascii", errors="replace").strip()
+        except FileNotFoundError:
+            return ""
+        if not _IDENTITY.fullmatch(identity):
             raise PinfoldError(
                 f"cannot tell which sandboxes belong to this home: {file} is damaged",
                 why="it should hold 16 hexadecimal digits",
