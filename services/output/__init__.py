@@ -1,5 +1,6 @@
 """A session's output on disk: written as it comes, indexed, searched, followed by many readers at once."""
 
+from services.output.demultiplexer import Demultiplexer
 from services.output.model import Chunk, Cursor, Line, Position, Stream
 
-__all__ = ["Chunk", "Cursor", "Line", "Position", "Stream"]
+__all__ = ["Chunk", "Cursor", "Demultiplexer", "Line", "Position", "Stream"]
