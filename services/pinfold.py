@@ -1,1 +1,93 @@
 """Every service of a home, built once and handed out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from services.activity import ActivityLog, Events
+from services.agents import Agents
+from services.home import BlockingCalls, Database, Home
+from services.sandbox import Engine, Sandboxes
+from services.sandbox.engines.docker import DockerEngine
+from services.sandbox.engines.local import LocalEngine
+
+_BACKGROUND_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Pinfold:
+    """The services of one home.
+
+    Attributes:
+        home: Where everything lies.
+        events: What just changed, for whoever listens in this process.
+        activity: What was done, by whom.
+        agents: The agents as configured.
+        sandboxes: Sessions and engines.
+        database: What the services keep their records in.
+        calls: Threads for blocking calls.
+    """
+
+    home: Home
+    events: Events
+    activity: ActivityLog
+    agents: Agents
+    sandboxes: Sandboxes
+    database: Database
+    calls: BlockingCalls
+
+    @staticmethod
+    @asynccontextmanager
+    async def open(
+        home: Home, *, supervise: bool = True, env: Mapping[str, str] = os.environ
+    ) -> AsyncGenerator[Pinfold, None]:
+        """Build the services of a home and close them at the end; sessions go on.
+
+        A home that is not there yet gets its `state/` and is otherwise empty. Engines are asked in the background, so
+        one that does not answer delays neither opening nor closing.
+
+        Args:
+            home: Where everything lies.
+            supervise: Also follow sessions, watch engines and files, and clean up; without it only what is asked
+                for is done.
+            env: The environment engines and secrets are found in.
+
+        Raises:
+            PinfoldError: The home cannot be used: its database is damaged, from a newer Pinfold, or not writable.
+        """
+        events, calls = Events(), BlockingCalls()
+        async with AsyncExitStack() as closing:
+            closing.callback(calls.close)
+            database = await closing.enter_async_context(Database(home.database_file))
+            activity = ActivityLog(database, events)
+            agents = Agents(home, events, calls)
+            await agents.load()
+            identity = await calls.run(home.identity)
+            engines: dict[str, Engine] = {
+                "docker": DockerEngine(identity, calls, env=env),
+                "local": LocalEngine(home, identity, env=env),
+            }
+            sandboxes = Sandboxes(home, database, activity, events, agents, engines, calls, env=env)
+            closing.push_async_callback(sandboxes.close)
+            if supervise:
+                await closing.enter_async_context(_in_background(agents, sandboxes))
+            yield Pinfold(home, events, activity, agents, sandboxes, database, calls)
+
+
+@asynccontextmanager
+async def _in_background(agents: Agents, sandboxes: Sandboxes) -> AsyncGenerator[None, None]:
+    """Supervise and watch while the block runs; an unforeseen error in them ends it with that error."""
+    tasks = {asyncio.create_task(sandboxes.supervise()), asyncio.create_task(agents.watch())}
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        done, _ = await asyncio.wait(tasks, timeout=_BACKGROUND_SECONDS)
+        for task in done:
+            with suppress(asyncio.CancelledError):
+                task.result()

@@ -8,6 +8,8 @@ from typing import Literal
 import msgspec
 
 from services.agents import Lifecycle, Network
+from services.policy import Limits as Limits
+from services.policy import Mount as Mount
 
 
 class SessionState(StrEnum):
@@ -52,33 +54,6 @@ _LIVE = frozenset(
         SessionState.STOPPING,
     }
 )
-
-
-class Mount(msgspec.Struct, frozen=True):
-    """A directory or file of this machine that a sandbox sees.
-
-    Attributes:
-        source: Absolute and resolved.
-        target: Absolute, inside the sandbox.
-    """
-
-    source: str
-    target: str
-    writable: bool
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """The most a sandbox may use; None is unlimited.
-
-    Attributes:
-        memory: Bytes.
-        cpus: Cores.
-        pids: Processes and threads.
-    """
-
-    memory: int | None = None
-    cpus: float | None = None
-    pids: int | None = None
 
 
 class SandboxSpec(msgspec.Struct, frozen=True):

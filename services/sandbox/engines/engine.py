@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Literal, Protocol
 
 import msgspec
@@ -141,7 +141,7 @@ class Engine(Protocol):
         """Whether the image is here; always true where an engine has no images."""
         ...
 
-    def pull(self, image: str) -> AsyncIterator[PullProgress]:
+    def pull(self, image: str) -> AsyncGenerator[PullProgress, None]:
         """Fetch an image.
 
         Raises:
@@ -180,7 +180,7 @@ class Engine(Protocol):
         """All sandboxes of this home, running or not."""
         ...
 
-    def changes(self) -> AsyncIterator[None]:
+    def changes(self) -> AsyncGenerator[None, None]:
         """Yield whenever something may have changed, at once after subscribing, and after a lost connection came back.
 
         Raises:
@@ -208,7 +208,7 @@ class Engine(Protocol):
         """Whether output reaches the spool without `follow`, so that Pinfold only reads it."""
         ...
 
-    def usage(self, sandbox: str) -> AsyncIterator[Usage]:
+    def usage(self, sandbox: str) -> AsyncGenerator[Usage, None]:
         """Yield what the sandbox uses about once a second until it ends; costs nothing when nobody iterates."""
         ...
 

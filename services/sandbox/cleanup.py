@@ -1,0 +1,135 @@
+"""Taking away what is no longer needed: half-made sandboxes, ended ones, and whole sessions."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from services.activity import Draft
+from services.errors import EngineError, LockHeld, PinfoldError, SpoolError
+from services.home import BlockingCalls, Home
+from services.output import SpoolWriter
+from services.sandbox import transitions
+from services.sandbox.model import Session
+from services.sandbox.roster import EngineRoster
+from services.sandbox.session_files import SessionFiles
+from services.sandbox.store import SessionStore
+
+
+class Cleanup:
+    """Removes sandboxes and sessions; whatever fails stays recorded and can be tried again."""
+
+    def __init__(
+        self, home: Home, store: SessionStore, roster: EngineRoster, calls: BlockingCalls, now: Callable[[], int]
+    ) -> None:
+        self._home = home
+        self._store = store
+        self._roster = roster
+        self._calls = calls
+        self._now = now
+
+    async def give_up(self, session: str, reason: str, *, cancelled: bool, actor: str = "operator") -> None:
+        """End a session whose main process was never let go, and remove what was made of its sandbox."""
+        ended = await self._store.change(
+            session, transitions.not_started(self._now(), reason, cancelled=cancelled, actor=actor)
+        )
+        if ended is None:
+            return
+        await self.complete_output(ended)
+        found = ended if ended.sandbox else await self._find_unrecorded(ended)
+        if found is not None:
+            await self.remove_sandbox(found, "it was never used")
+
+    async def remove_sandbox(self, session: Session, reason: str) -> bool:
+        """Remove the sandbox of an ended session; its record and output stay.
+
+        Returns:
+            Whether it is gone. What went wrong otherwise is in the session's detail and its steps.
+        """
+        if not session.sandbox:
+            return True
+        try:
+            await (await self._roster.engine_of(session)).remove(session.sandbox)
+        except EngineError as error:
+            await self._store.change(session.id, transitions.not_cleaned(str(error)))
+            return False
+        await self._store.change(session.id, transitions.cleaned(session.sandbox, reason))
+        return True
+
+    async def forget(self, session: Session, detail: str = "") -> None:
+        """Remove an ended session entirely: sandbox, record and output.
+
+        Raises:
+            EngineError: The sandbox could not be removed; the session is kept.
+            PinfoldError: Its files could not be removed; they are taken away when Pinfold starts again.
+        """
+        if session.sandbox:
+            await (await self._roster.engine_of(session)).remove(session.sandbox)
+        await self._store.delete(
+            session.id, Draft("session.remove", "operator", session.agent, session.id, "done", detail)
+        )
+        await self._calls.run(_remove_tree, self._home.session_dir(session.id))
+
+    async def complete_output(self, session: Session, note: str = "") -> None:
+        """Mark the output of a session that will print no more as complete, unless another process is writing it."""
+        try:
+            await self._calls.run(_finish, SessionFiles.of(self._home, session.id), session, note)
+        except LockHeld:
+            return
+        except SpoolError as error:
+            await self._store.change(session.id, transitions.noted(f"its output was not completed: {error}"))
+
+    async def sweep_directories(self) -> None:
+        """Remove session directories left by a removal or a start that was killed; none younger than a minute."""
+        known = {session.id for session in await self._store.all()}
+        await self._calls.run(_remove_strays, self._home.sessions_dir, known, self._now())
+
+    async def _find_unrecorded(self, session: Session) -> Session | None:
+        """Look for a sandbox that was made although nobody got to record it."""
+        try:
+            sandboxes = await (await self._roster.engine_of(session)).list()
+        except EngineError:
+            return None  # whoever next compares this engine with the records finds it
+        for sandbox in sandboxes:
+            if sandbox.session == session.id:
+                return await self._store.change(session.id, transitions.left_over(sandbox.id))
+        return None
+
+
+def _finish(files: SessionFiles, session: Session, note: str) -> None:
+    writer = SpoolWriter.open(files.output, limit=session.spec.output_limit, keep_unindexed=False)
+    try:
+        if note:
+            writer.note(note)
+        writer.flush()
+        writer.finish()
+    finally:
+        writer.close()
+
+
+def _remove_tree(directory: Path) -> None:
+    try:
+        shutil.rmtree(directory)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise PinfoldError(f"cannot remove {directory}", why=error.strerror or str(error)) from error
+
+
+_YOUNG = 60 * 1_000_000_000
+
+
+def _remove_strays(sessions: Path, known: set[str], now: int) -> None:
+    try:
+        directories = [entry for entry in sessions.iterdir() if entry.name not in known and entry.is_dir()]
+    except FileNotFoundError:
+        return
+    for directory in directories:
+        lock = SessionFiles(directory).hands()
+        if now - directory.stat().st_mtime_ns < _YOUNG or not lock.try_acquire():
+            continue
+        try:
+            _remove_tree(directory)
+        finally:
+            lock.release()

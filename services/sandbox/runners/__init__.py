@@ -1,0 +1,5 @@
+"""The programs that run inside a sandbox, and which of them this Pinfold can run."""
+
+from services.sandbox.runners.runner import Program, Runner, RunnerStatus, runner, runners
+
+__all__ = ["Program", "Runner", "RunnerStatus", "runner", "runners"]
