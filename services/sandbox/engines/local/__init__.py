@@ -1,1 +1,5 @@
-"""The local engine: a process of this machine, watched by a small supervisor that outlives the screens."""
+"""The local engine: processes of this machine, each under a supervisor that outlives Pinfold."""
+
+from services.sandbox.engines.local.engine import LocalEngine
+
+__all__ = ["LocalEngine"]
