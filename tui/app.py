@@ -1,0 +1,276 @@
+"""The screens: opens the services behind the first frame, holds the four screens, says what went wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.text import Text
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
+from textual.screen import Screen
+from textual.worker import Worker
+
+from services.errors import PinfoldError
+from themes import DEFAULT_THEME, style_sheet
+from tui.actions import Scope
+from tui.bridge import Bridge
+from tui.figures import counted
+from tui.keymap import Keymap, bindings, check_keymap
+from tui.screens.frame import FrameScreen
+from tui.store import Store
+from tui.text import safe
+from tui.theming import TERMINAL_THEME, builtin_theme, defaults_for
+
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+    from services.home import Home
+    from services.pinfold import Pinfold
+
+log = logging.getLogger("pinfold.screens")
+
+_CLOSING_SECONDS = 2.0
+
+
+def _agents() -> Screen[Any]:
+    from tui.screens.agents import AgentsScreen
+
+    return AgentsScreen()
+
+
+def _memory() -> Screen[Any]:
+    from tui.screens.memory import MemoryScreen
+
+    return MemoryScreen()
+
+
+def _sandboxes() -> Screen[Any]:
+    from tui.screens.sandboxes import SandboxesScreen
+
+    return SandboxesScreen()
+
+
+def _archives() -> Screen[Any]:
+    from tui.screens.archives import ArchivesScreen
+
+    return ArchivesScreen()
+
+
+def _palette() -> type[Provider]:
+    from tui.palette import Everything
+
+    return Everything
+
+
+class PinfoldApp(App[None]):
+    """The app on one home.
+
+    Args:
+        home: Where everything lies.
+        now: The clock, nanoseconds since 1970.
+        services: Open the services; a test that fills the store itself leaves them closed.
+    """
+
+    TITLE = "pinfold"
+    CSS_PATH = [style_sheet("base"), style_sheet("widgets/bars"), style_sheet("widgets/table")]
+    MODES = {"agents": _agents, "memory": _memory, "sandboxes": _sandboxes, "archives": _archives}
+    DEFAULT_MODE = "agents"
+    COMMANDS = {_palette}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(Scope.EVERYWHERE),
+        Binding("ctrl+c", "help_quit", show=False, system=True),
+    ]
+
+    def __init__(self, home: Home, *, now: Callable[[], int] = time.time_ns, services: bool = True) -> None:
+        plain = bool(os.environ.get("NO_COLOR"))
+        super().__init__(ansi_color=True if plain else None)
+        self.home = home
+        self.now = now
+        self.store = Store(self)
+        self.keymap: Keymap = check_keymap({})
+        self._open_services = services
+        self._pinfold: Pinfold | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self.failure: PinfoldError | None = None
+        for name in (DEFAULT_THEME, TERMINAL_THEME):
+            theme = builtin_theme(name)
+            assert theme is not None
+            self.register_theme(theme)
+        self.theme = TERMINAL_THEME if plain else DEFAULT_THEME
+
+    # ── opening and closing ───────────────────────────────────────────────────────────────────────────────────
+
+    def on_mount(self) -> None:
+        """Open the services once the first frame is out."""
+        if self._open_services:
+            self.call_after_refresh(self._open)
+
+    def _open(self) -> None:
+        self._serving = asyncio.create_task(self._serve())
+
+    async def _serve(self) -> None:
+        try:
+            await Bridge(self.home, self.store).run(self._opened)
+        except PinfoldError as error:
+            self.failure = error
+            self.exit(return_code=1)
+        except Exception as error:
+            self.report(error)
+
+    def _opened(self, pinfold: Pinfold) -> None:
+        self._pinfold = pinfold
+
+    async def on_unmount(self) -> None:
+        """Let the services close, but not for long; sessions go on."""
+        if self._serving is not None:
+            self._serving.cancel()
+            await asyncio.wait({self._serving}, timeout=_CLOSING_SECONDS)
+
+    @property
+    def pinfold(self) -> Pinfold:
+        """The services.
+
+        Raises:
+            PinfoldError: They are not open yet.
+        """
+        if self._pinfold is None:
+            raise PinfoldError("not ready yet", why=f"still waiting for {self.store.awaiting}")
+        return self._pinfold
+
+    # ── tasks and errors ──────────────────────────────────────────────────────────────────────────────────────
+
+    def begin(
+        self, node: DOMNode, task: Coroutine[Any, Any, None], group: str, *, exclusive: bool = False
+    ) -> Worker[None]:
+        """Run a task beside the screens until `node` goes; its errors are reported and never end the app."""
+        return node.run_worker(self._guarded(task), group=group, exclusive=exclusive, exit_on_error=False)
+
+    async def _guarded(self, task: Coroutine[Any, Any, None]) -> None:
+        try:
+            await task
+        except Exception as error:
+            self.report(error)
+
+    def report(self, error: BaseException) -> None:
+        """Say in a toast what failed, why and what to do; the traceback of an unexpected error goes to the log."""
+        if isinstance(error, PinfoldError):
+            text = " ".join(part for part in (_sentence(error.why), error.fix) if part)
+            self.notify(safe(text), title=safe(error.what), severity="error", timeout=10, markup=False)
+            return
+        log.error("unexpected error", exc_info=error)
+        self.notify(
+            f"{type(error).__name__}; the details are in state/pinfold.log",
+            title="Something in Pinfold itself went wrong",
+            severity="error",
+            timeout=10,
+            markup=False,
+        )
+
+    def told(self, text: str) -> None:
+        """Say in passing what was done."""
+        self.notify(safe(text), timeout=4, markup=False)
+
+    def _fatal_error(self) -> None:
+        """End without the traceback Textual would print, which shows variables; the log has it, without them."""
+        log.critical("the screens had to end", exc_info=self._exception)
+        self.panic(Text("pinfold: the screens had to end because of a fault; the details are in state/pinfold.log"))
+
+    # ── looks ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Values for Pinfold's own variables where a theme lacks them."""
+        return dict(defaults_for(self.current_theme))
+
+    # ── actions that work everywhere ──────────────────────────────────────────────────────────────────────────
+
+    def action_screen(self, mode: str) -> None:
+        """Show one of the four screens."""
+        self.switch_mode(mode)
+
+    def action_help(self) -> None:
+        """Show the keys that work on this screen."""
+        screen = self.screen
+        if isinstance(screen, FrameScreen):
+            from tui.screens.help import HelpScreen
+
+            self.push_screen(HelpScreen(screen.HELP, screen.scopes(), self.keymap))
+
+    def action_back(self) -> None:
+        """Close what is open, or go one step back."""
+        if isinstance(self.screen, FrameScreen):
+            self.screen.action_leave()
+
+    async def action_activity(self) -> None:
+        """Open or close the activity drawer."""
+        if isinstance(self.screen, FrameScreen):
+            await self.screen.toggle_activity()
+
+    # ── from one screen to another ────────────────────────────────────────────────────────────────────────────
+
+    def show_agent(self, alias: str) -> None:
+        """Show the screen of agents with the cursor on one."""
+        self.begin(self, self._show_agent(alias), "show", exclusive=True)
+
+    async def _show_agent(self, alias: str) -> None:
+        from tui.screens.agents import AgentsScreen
+
+        await self.switch_mode("agents")
+        if isinstance(self.screen, AgentsScreen):
+            self.screen.show_agent(alias)
+
+    def show_session(self, session: str) -> None:
+        """Show the screen of sandboxes with the cursor on one session."""
+        self.begin(self, self._show_sandboxes(session=session), "show", exclusive=True)
+
+    def start_session(self, alias: str) -> None:
+        """Show the screen of sandboxes and ask what to start of an agent."""
+        self.begin(self, self._show_sandboxes(alias=alias), "show", exclusive=True)
+
+    async def _show_sandboxes(self, *, session: str = "", alias: str = "") -> None:
+        from tui.screens.sandboxes import SandboxesScreen
+
+        await self.switch_mode("sandboxes")
+        if isinstance(self.screen, SandboxesScreen):
+            if session:
+                self.screen.show_session(session)
+            if alias:
+                self.screen.ask_start(alias)
+
+    def action_show_agent(self, alias: str) -> None:
+        """Show an agent; the palette calls it."""
+        self.show_agent(alias)
+
+    def action_show_session(self, session: str) -> None:
+        """Show a session; the palette calls it."""
+        self.show_session(session)
+
+    def action_engines(self) -> None:
+        """Ask every engine whether it answers."""
+        self.begin(self, self._check_engines(), "engines", exclusive=True)
+
+    async def _check_engines(self) -> None:
+        statuses = await self.pinfold.sandboxes.check_engines()
+        lost = [f"{status.name}: {status.problem}" for status in statuses if not status.usable]
+        self.told("; ".join(lost) or f"{counted(len(statuses), 'engine')} answered")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def run(home: Home) -> None:
+    """Show the screens until the operator leaves.
+
+    Raises:
+        PinfoldError: The home cannot be opened.
+    """
+    app = PinfoldApp(home)
+    app.run()
+    if app.failure is not None:
+        raise app.failure

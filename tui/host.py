@@ -1,0 +1,73 @@
+"""What a screen may ask of the app it runs in."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from textual.dom import DOMNode
+from textual.worker import Worker
+
+from tui.keymap import Keymap
+from tui.store import Store
+
+if TYPE_CHECKING:
+    from services.pinfold import Pinfold
+
+
+class Host(Protocol):
+    """The app as its screens and palette see it."""
+
+    store: Store
+    keymap: Keymap
+
+    @property
+    def pinfold(self) -> Pinfold:
+        """The services.
+
+        Raises:
+            PinfoldError: They are not open yet.
+        """
+        ...
+
+    def now(self) -> int:
+        """The clock, nanoseconds since 1970."""
+        ...
+
+    def report(self, error: BaseException) -> None:
+        """Tell the operator of an error, and the log when nobody expected it."""
+        ...
+
+    def begin(
+        self, node: DOMNode, task: Coroutine[Any, Any, None], group: str, *, exclusive: bool = False
+    ) -> Worker[None]:
+        """Run a task beside the screens; its errors are reported.
+
+        Args:
+            node: The task ends with it.
+            task: What to do.
+            group: Names the kind of task.
+            exclusive: Cancel what runs of this group on this node.
+        """
+        ...
+
+    def told(self, text: str) -> None:
+        """Say in passing what was done; foreign text in it is cleaned."""
+        ...
+
+    def show_agent(self, alias: str) -> None:
+        """Show the screen of agents with the cursor on one."""
+        ...
+
+    def show_session(self, session: str) -> None:
+        """Show the screen of sandboxes with the cursor on one session."""
+        ...
+
+    def start_session(self, alias: str) -> None:
+        """Show the screen of sandboxes and ask what to start of an agent."""
+        ...
+
+
+def host(node: DOMNode) -> Host:
+    """The app a node runs in."""
+    return cast("Host", node.app)

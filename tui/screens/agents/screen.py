@@ -1,0 +1,187 @@
+"""The screen of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.widget import Widget
+
+from themes import style_sheet
+from tui.actions import Scope
+from tui.keymap import bindings
+from tui.screens.agents.columns import agent_columns
+from tui.screens.agents.detail import AgentDetail
+from tui.screens.frame import FrameScreen
+from tui.store import AgentRow
+from tui.widgets.list_pane import ListPane
+from tui.widgets.table import Table
+
+
+class AgentsScreen(FrameScreen):
+    """A list of agents, and beside it all about the one under the cursor."""
+
+    MODE = "agents"
+    SCOPE = Scope.AGENTS
+    HELP = "Every agent of this home: whether it runs, what is in force for it, and what is wrong with its file."
+    CSS_PATH = style_sheet("screens/agents")
+    BINDINGS: ClassVar[list[BindingType]] = bindings(Scope.AGENTS)
+
+    def body(self) -> Iterable[Widget]:
+        """The list and the detail."""
+        self._agents: ListPane[AgentRow] = ListPane(
+            "Agents",
+            Table(
+                agent_columns(self.host.now),
+                lambda row: row.alias,
+                text=lambda row: f"{row.alias} {row.runner} {row.profile} {row.memory} {row.description}",
+                sort="alias",
+            ),
+            id="agents",
+        )
+        self._detail = AgentDetail(self.host.now)
+        yield Container(self._agents, self._detail, id="body")
+
+    def on_mount(self) -> None:
+        """Listen to the store."""
+        super().on_mount()
+        store = self.host.store
+        for signal in (store.agents_changed, store.sessions_changed, store.awaiting_changed):
+            signal.subscribe(self, self._update)
+        self._clock = self.set_interval(1.0, self._tick)
+
+    def on_screen_resume(self) -> None:
+        """Catch up."""
+        super().on_screen_resume()
+        self._update(None)
+        self._clock.resume()
+
+    def on_screen_suspend(self) -> None:
+        """Let the clock rest."""
+        self._clock.pause()
+
+    def _tick(self) -> None:
+        self._agents.table.redraw()
+        self._detail.sessions.redraw()
+
+    def _update(self, _: None) -> None:
+        if not self.is_current:
+            return
+        store = self.host.store
+        if store.ready:
+            self._agents.say_empty(
+                "No agents yet",
+                (
+                    "An agent is a directory with an agent.toml: what it may touch, and how it runs.",
+                    "They lie in the agents folder of this home; files you put there appear at once.",
+                ),
+                (("n", "make the first one"),),
+            )
+        else:
+            self._agents.wait_for(store.awaiting, store.awaiting_since)
+        self._agents.show(store.agents)
+        self._show_chosen()
+
+    @on(Table.Moved)
+    def _move(self, message: Table.Moved) -> None:
+        if message.table is self._agents.table:
+            self._show_chosen()
+
+    def _show_chosen(self) -> None:
+        row = self._agents.table.row
+        store = self.host.store
+        self._detail.display = row is not None
+        if row is None:
+            self._detail.show(None, None, ())
+        else:
+            self._detail.show(row, store.configured(row.alias), store.sessions_of(row.alias))
+        self.refresh_bindings()
+
+    @on(AgentDetail.SourceWanted)
+    def _read_source(self, message: AgentDetail.SourceWanted) -> None:
+        self.host.begin(self, self._load_source(message.alias), "source", exclusive=True)
+
+    async def _load_source(self, alias: str) -> None:
+        self._detail.show_source(alias, await self.host.pinfold.agents.source(alias))
+
+    @on(Table.Opened)
+    def _open(self, message: Table.Opened) -> None:
+        if message.table is self._agents.table:
+            self._detail.focus_page()
+        elif message.table is self._detail.sessions and (row := self._detail.sessions.row) is not None:
+            self.host.show_session(row.id)
+
+    def show_agent(self, alias: str) -> None:
+        """Put the cursor on an agent."""
+        self._update(None)
+        self._agents.drop_filter()
+        self._agents.table.move_to(alias)
+        self._agents.table.focus()
+
+    def subject(self) -> tuple[str, str, str]:
+        """The agent under the cursor."""
+        row = self._agents.table.row
+        return (row.alias, "", row.alias) if row is not None else ("", "", "")
+
+    # ── actions ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what the agent under the cursor allows."""
+        row = self._agents.table.row if self.is_mounted else None
+        if action == "start":
+            return row is not None and row.usable and row.enabled
+        if action == "switch":
+            return row is not None and row.usable
+        if action == "problem":
+            return row is not None and bool(row.problems)
+        if action in ("next_tab", "previous_tab"):
+            return row is not None
+        return True
+
+    def action_start(self) -> None:
+        """Start a session of the agent under the cursor."""
+        if (row := self._agents.table.row) is not None:
+            self.host.start_session(row.alias)
+
+    def action_create(self) -> None:
+        """Ask for a new agent."""
+        from tui.screens.agents.create import CreateAgent
+
+        self.app.push_screen(CreateAgent(), self._created)
+
+    def _created(self, alias: str | None) -> None:
+        if alias:
+            self.host.told(f"agent {alias} made")
+            self.show_agent(alias)
+
+    def action_switch(self) -> None:
+        """Enable or disable the agent under the cursor."""
+        if (row := self._agents.table.row) is not None:
+            self.host.begin(self, self._switch(row), "switch")
+
+    async def _switch(self, row: AgentRow) -> None:
+        agent = await self.host.pinfold.agents.set_enabled(row.alias, not row.enabled)
+        enabled = agent.config is not None and agent.config.agent.enabled
+        self.host.told(f"{row.alias} is {'enabled' if enabled else 'disabled'}")
+
+    def action_problem(self) -> None:
+        """Go to the next problem in the source."""
+        self._detail.go_to_problem()
+
+    def action_next_tab(self) -> None:
+        """Show the next tab."""
+        self._detail.step_tab(1)
+
+    def action_previous_tab(self) -> None:
+        """Show the tab before."""
+        self._detail.step_tab(-1)
+
+    def leave(self) -> None:
+        """Go back to the list, then drop its filter."""
+        if self._detail.has_focus_within:
+            self._agents.table.focus()
+        elif not self._agents.drop_filter():
+            self._agents.table.clear_marks()
