@@ -1,23 +1,42 @@
 """Agents as configured: typed models of the TOML files, read and written with people's comments kept, and watched."""
 
+from services.agents.agent import Agent
+from services.agents.agents import Agents
+from services.agents.aliases import alias_fault
 from services.agents.model import (
     AgentConfig,
     EngineName,
     Lifecycle,
     Network,
     PinfoldConfig,
+    PrepareStep,
     RiskProfile,
     Runner,
     SandboxSection,
 )
+from services.agents.problems import Problem
+from services.agents.schema import agent_schema, config_schema
+from services.agents.settings import Origin, SandboxSettings
+from services.agents.units import parse_duration, parse_size
 
 __all__ = [
+    "Agent",
     "AgentConfig",
+    "Agents",
     "EngineName",
     "Lifecycle",
     "Network",
+    "Origin",
     "PinfoldConfig",
+    "PrepareStep",
+    "Problem",
     "RiskProfile",
     "Runner",
     "SandboxSection",
+    "SandboxSettings",
+    "agent_schema",
+    "alias_fault",
+    "config_schema",
+    "parse_duration",
+    "parse_size",
 ]

@@ -1,4 +1,7 @@
-"""`agent.toml` and `pinfold.toml` as typed values, exactly as people write them."""
+"""`agent.toml` and `pinfold.toml` as typed values, exactly as people write them.
+
+The first paragraph and the `Attributes` of each docstring are also the descriptions in the JSON Schemas.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from services.agents.units import DURATION, END, IDLE_TIMEOUT, SIZE
+
 Backend = Literal["sqlite", "postgres", "markdown", "qdrant", "lucid", "none"]
 Runner = Literal["claude", "opencode", "codex", "tai", "yaocode", "command"]
 EngineName = Literal["", "docker", "local"]
@@ -14,6 +19,23 @@ Lifecycle = Literal["oneshot", "session", "longrunning", "persistent"]
 Network = Literal["none", "allowlist", "open"]
 Access = Literal["read", "write", "read_write", "write_only"]
 Level = Literal["readonly", "supervised", "full"]
+Role = Literal["default", "heavy", "light", "vision"]
+
+NAME = rf"^[a-z0-9](_?[a-z0-9])*{END}"
+Name = Annotated[str, Meta(pattern=NAME, max_length=63, title="a name of lower-case letters, digits and single _")]
+Text = Annotated[str, Meta(pattern=r"^[^\x00]*$", title="text without NUL characters")]
+Argument = Text
+Variable = Annotated[str, Meta(pattern=rf"^[A-Za-z_][A-Za-z0-9_]*{END}", title="the name of an environment variable")]
+OptionalVariable = Annotated[
+    str, Meta(pattern=rf"^([A-Za-z_][A-Za-z0-9_]*)?{END}", title="the name of an environment variable")
+]
+Machine = Annotated[
+    str, Meta(pattern=rf"^[A-Za-z0-9][A-Za-z0-9._-]*{END}", max_length=63, title="a name like a host's")
+]
+Size = Annotated[str, Meta(pattern=SIZE, title="a size", examples=["512m", "2g", "1.5GiB"])]
+Duration = Annotated[str, Meta(pattern=DURATION, title="a duration", examples=["2s", "1m30s"])]
+IdleTimeout = Annotated[str, Meta(pattern=IDLE_TIMEOUT, title="a duration", examples=["30m", "1h30m", "never"])]
+Command = Annotated[tuple[Argument, ...], Meta(min_length=1)]
 
 
 class Struct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
@@ -21,57 +43,103 @@ class Struct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Delegate(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """Another agent this one may hand work to."""
+    """Another agent this one may hand work to.
+
+    Attributes:
+        agent: The other agent's alias.
+        mode: `bounded` shares this agent's limits and budget, `independent` uses the other's own.
+    """
 
     agent: str
     mode: Literal["bounded", "independent"] = "bounded"
 
 
 class AgentSection(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """`[agent]`."""
+    """The agent itself.
+
+    Attributes:
+        enabled: Whether sessions may be started.
+        description: What the agent is for, one line.
+        risk_profile: A `[risk_profiles.<name>]` of `pinfold.toml`.
+        roles: Which connector serves which role; a role not named here is taken from `pinfold.toml`.
+        delegates: The agents this one may hand work to.
+    """
 
     enabled: bool = True
     description: str = ""
     risk_profile: str = ""
-    roles: dict[str, str] = msgspec.field(default_factory=dict)
-    delegates: list[Delegate] = msgspec.field(default_factory=list)
+    roles: dict[Role, str] = msgspec.field(default_factory=dict)
+    delegates: tuple[Delegate, ...] = ()
 
 
 class PermissionOverrides(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """`[permissions]`: what differs from the risk profile; None leaves the profile's value."""
+    """What differs from the risk profile; a key not given leaves the profile's value.
+
+    Attributes:
+        level: How far the agent may go without asking.
+        allowed_commands: Commands it may run; "*" is any.
+        allowed_tools: Tools it may use; an empty list is any.
+        excluded_tools: Tools it may never use.
+        auto_approve: Tools that need no approval.
+        always_ask: Tools that always need approval.
+        allowed_roots: Directories outside the workspace it may read and write.
+        forbidden_paths: Paths it may never touch.
+        allowed_domains: Hosts it may reach; `*.example.com` is every subdomain.
+        env_passthrough: Environment variables of Pinfold's own that it may see.
+    """
 
     level: Level | None = None
-    allowed_commands: list[str] | None = None
-    allowed_tools: list[str] | None = None
-    excluded_tools: list[str] | None = None
-    auto_approve: list[str] | None = None
-    always_ask: list[str] | None = None
-    allowed_roots: list[str] | None = None
-    forbidden_paths: list[str] | None = None
-    allowed_domains: list[str] | None = None
-    env_passthrough: list[str] | None = None
+    allowed_commands: tuple[Text, ...] | None = None
+    allowed_tools: tuple[Text, ...] | None = None
+    excluded_tools: tuple[Text, ...] | None = None
+    auto_approve: tuple[Text, ...] | None = None
+    always_ask: tuple[Text, ...] | None = None
+    allowed_roots: tuple[Text, ...] | None = None
+    forbidden_paths: tuple[Text, ...] | None = None
+    allowed_domains: tuple[Text, ...] | None = None
+    env_passthrough: tuple[Variable, ...] | None = None
 
 
 class WorkspaceSection(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """`[workspace]`."""
+    """The agent's files.
 
-    path: str = ""
+    Attributes:
+        path: Where the workspace lies; relative to the agent's directory; empty is `workspace` in it.
+        unrestricted_filesystem: Lifts the restriction to the workspace; forbidden paths still hold.
+        access: What this agent may do in the workspaces of its siblings, by alias.
+    """
+
+    path: Text = ""
     unrestricted_filesystem: bool = False
     access: dict[str, Access] = msgspec.field(default_factory=dict)
 
 
 class Layout(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """Where learned memory lies, relative to the workspace."""
+    """Where learned memory lies, relative to the workspace.
 
-    memories: str = "memories"
-    sessions: str = "sessions"
+    Attributes:
+        memories: The directory of MEMORY.md and the summaries.
+        sessions: The directory of recorded rollouts.
+    """
+
+    memories: Text = "memories"
+    sessions: Text = "sessions"
 
 
 class MemorySection(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """`[memory]`."""
+    """What the agent remembers, and where.
+
+    Attributes:
+        backend: What stores the agent's memory.
+        read_memory_from: Siblings with the same backend whose memory this agent may read.
+        layout: Where learned memory lies.
+        read: Whether the agent is told what was learned.
+        generate: Whether its runs are learned from.
+        live_update: Whether it may change its memory while it runs.
+    """
 
     backend: Backend = "sqlite"
-    read_memory_from: list[str] = msgspec.field(default_factory=list)
+    read_memory_from: tuple[str, ...] = ()
     layout: Layout = msgspec.field(default_factory=Layout)
     read: bool = True
     generate: bool = True
@@ -79,43 +147,69 @@ class MemorySection(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class PrepareStep(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """One `[[sandbox.prepare]]` step, run inside the sandbox before the runner."""
+    """One step run inside the sandbox before the runner.
 
-    cmd: list[str]
+    Attributes:
+        cmd: The command and its arguments.
+        action: What kind of step it is.
+        once: Run it only in the first session that uses this workspace.
+        ignore_error: Go on when it fails.
+    """
+
+    cmd: Command
     action: Literal["exec"] = "exec"
     once: bool = False
     ignore_error: bool = False
 
 
 class SandboxSection(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """`[sandbox]`; None leaves `[defaults.sandbox]`, and behind it Pinfold's own default.
+    """How the agent's sandbox is made; a key not given is taken from `[defaults.sandbox]`, else from Pinfold itself.
 
     Attributes:
-        idle_timeout: A duration such as `30m`, `1h30m`, `45s`; "never" for none.
-        memory: Bytes with a unit, `512m`, `2g`.
-        cpus: Cores.
-        output_limit: The most output kept of a session, bytes with a unit; the oldest is dropped beyond it.
+        runner: The program that runs inside.
+        engine: What runs the sandbox; empty is the first engine that answers.
+        image: The container image.
+        lifecycle: When the sandbox is stopped and removed; `oneshot` when nothing says otherwise.
+        idle_timeout: How long a sandbox may be idle, such as `30m`, `1h30m`; `never` for no limit.
+        stop_timeout: The time between one step of stopping and the next: interrupt, terminate, kill.
+        memory: The most memory it may use, such as `512m` or `2g`.
+        cpus: The most processor cores it may use.
+        pids: The most processes and threads it may have.
+        network: What it may reach; `allowlist` is the domains the policy allows.
+        output_limit: The most output kept of a session; beyond it the oldest is dropped.
+        secrets: Environment variables handed over at start; only their names are ever written down.
+        environment: Environment variables with their values.
+        prepare: Steps run inside before the runner.
+        command: What the runner `command` runs; without it the image's own command.
     """
 
     runner: Runner | None = None
     engine: EngineName | None = None
-    image: str | None = None
+    image: Text | None = None
     lifecycle: Lifecycle | None = None
-    idle_timeout: str | None = None
-    stop_timeout: str | None = None
-    memory: str | None = None
-    cpus: Annotated[float, Meta(gt=0)] | None = None
-    pids: Annotated[int, Meta(ge=1)] | None = None
+    idle_timeout: IdleTimeout | None = None
+    stop_timeout: Duration | None = None
+    memory: Size | None = None
+    cpus: Annotated[float, Meta(gt=0, le=4096)] | None = None
+    pids: Annotated[int, Meta(ge=1, le=4194304)] | None = None
     network: Network | None = None
-    output_limit: str | None = None
-    secrets: list[str] | None = None
-    environment: dict[str, str] | None = None
-    prepare: list[PrepareStep] | None = None
-    command: list[str] | None = None
+    output_limit: Size | None = None
+    secrets: tuple[Variable, ...] | None = None
+    environment: dict[Variable, Text] | None = None
+    prepare: tuple[PrepareStep, ...] | None = None
+    command: Command | None = None
 
 
 class AgentConfig(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """One `agent.toml`."""
+    """One agent of Pinfold: its permissions, sandbox, memory and references.
+
+    Attributes:
+        agent: The agent itself.
+        permissions: What differs from its risk profile.
+        workspace: Its files.
+        memory: What it remembers.
+        sandbox: How its sandbox is made.
+    """
 
     agent: AgentSection = msgspec.field(default_factory=AgentSection)
     permissions: PermissionOverrides = msgspec.field(default_factory=PermissionOverrides)
@@ -125,19 +219,37 @@ class AgentConfig(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 class RiskProfile(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """One `[risk_profiles.<name>]`: what agents that name it may do."""
+    """What agents that name this profile may do.
+
+    Attributes:
+        level: How far an agent may go without asking.
+        workspace_only: Whether everything outside the workspace and the allowed roots is out of reach.
+        allowed_commands: Commands it may run; "*" is any.
+        allowed_tools: Tools it may use; an empty list is any.
+        excluded_tools: Tools it may never use.
+        auto_approve: Tools that need no approval.
+        always_ask: Tools that always need approval.
+        allowed_roots: Directories outside the workspace it may read and write.
+        forbidden_paths: Paths it may never touch.
+        allowed_domains: Hosts it may reach; `*.example.com` is every subdomain.
+        env_passthrough: Environment variables of Pinfold's own that it may see.
+        require_approval_for_medium_risk: Whether commands of medium risk need approval.
+        block_high_risk_commands: Whether commands of high risk are refused.
+        delegation: Whether the agent may hand work to others.
+        allow_unconfined: Whether it may run on an engine that keeps it from nothing on this machine.
+    """
 
     level: Level = "supervised"
     workspace_only: bool = True
-    allowed_commands: list[str] = msgspec.field(default_factory=list)
-    allowed_tools: list[str] = msgspec.field(default_factory=list)
-    excluded_tools: list[str] = msgspec.field(default_factory=list)
-    auto_approve: list[str] = msgspec.field(default_factory=list)
-    always_ask: list[str] = msgspec.field(default_factory=list)
-    allowed_roots: list[str] = msgspec.field(default_factory=list)
-    forbidden_paths: list[str] = msgspec.field(default_factory=list)
-    allowed_domains: list[str] = msgspec.field(default_factory=list)
-    env_passthrough: list[str] = msgspec.field(default_factory=list)
+    allowed_commands: tuple[Text, ...] = ()
+    allowed_tools: tuple[Text, ...] = ()
+    excluded_tools: tuple[Text, ...] = ()
+    auto_approve: tuple[Text, ...] = ()
+    always_ask: tuple[Text, ...] = ()
+    allowed_roots: tuple[Text, ...] = ()
+    forbidden_paths: tuple[Text, ...] = ()
+    allowed_domains: tuple[Text, ...] = ()
+    env_passthrough: tuple[Variable, ...] = ()
     require_approval_for_medium_risk: bool = True
     block_high_risk_commands: bool = True
     delegation: Literal["forbidden", "allow"] = "forbidden"
@@ -145,16 +257,29 @@ class RiskProfile(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 class Connector(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """One `[connectors.<name>]`: a model endpoint; the key itself is only ever named, never written."""
+    """A model endpoint; its key is only ever named, never written.
+
+    Attributes:
+        kind: The protocol it speaks.
+        base_url: Where it answers.
+        model: The model asked for.
+        api_key_env: The environment variable that holds the key.
+    """
 
     kind: str
     base_url: str = ""
     model: str = ""
-    api_key_env: str = ""
+    api_key_env: OptionalVariable = ""
 
 
 class Node(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """One `[nodes.<name>]`: a machine with an engine."""
+    """A machine with an engine.
+
+    Attributes:
+        engine: The engine it has.
+        host: Its address; empty is this machine.
+        labels: Words to choose it by.
+    """
 
     engine: Literal["docker", "local"] = "docker"
     host: str = ""
@@ -162,25 +287,44 @@ class Node(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
 
 
 class Defaults(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """`[defaults]`."""
+    """What agents take that do not say otherwise.
+
+    Attributes:
+        sandbox: How a sandbox is made.
+        memory: What an agent remembers.
+    """
 
     sandbox: SandboxSection = msgspec.field(default_factory=SandboxSection)
     memory: MemorySection = msgspec.field(default_factory=MemorySection)
 
 
 class Interface(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """`[interface]`: how the screens look and which keys do what."""
+    """How the screens look and which keys do what.
+
+    Attributes:
+        theme: The name of a theme.
+        keys: Keys by action, several with a comma between.
+    """
 
     theme: str = "pinfold-dark"
     keys: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class PinfoldConfig(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """`pinfold.toml`."""
+    """What all agents of a Pinfold share.
 
-    risk_profiles: dict[str, RiskProfile] = msgspec.field(default_factory=dict)
-    connectors: dict[str, Connector] = msgspec.field(default_factory=dict)
-    roles: dict[str, str] = msgspec.field(default_factory=dict)
-    nodes: dict[str, Node] = msgspec.field(default_factory=dict)
+    Attributes:
+        risk_profiles: What agents may do, by the name they choose.
+        connectors: Model endpoints by name.
+        roles: Which connector serves which role.
+        nodes: Machines with an engine, by name.
+        defaults: What agents take that do not say otherwise.
+        interface: How the screens look and which keys do what.
+    """
+
+    risk_profiles: dict[Name, RiskProfile] = msgspec.field(default_factory=dict)
+    connectors: dict[Name, Connector] = msgspec.field(default_factory=dict)
+    roles: dict[Role, str] = msgspec.field(default_factory=dict)
+    nodes: dict[Machine, Node] = msgspec.field(default_factory=dict)
     defaults: Defaults = msgspec.field(default_factory=Defaults)
     interface: Interface = msgspec.field(default_factory=Interface)

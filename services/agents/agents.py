@@ -1,0 +1,212 @@
+"""The agents of a home: listed, looked up, created, switched on and off, and watched."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import aclosing
+from typing import Any
+
+from services.activity import ActivityLog, AgentsChanged, Events
+from services.agents.agent import Agent
+from services.agents.aliases import alias_fault, nearest
+from services.agents.editing import Change
+from services.agents.looking import Look, look
+from services.agents.model import PinfoldConfig
+from services.agents.problems import Problem
+from services.agents.reading import LIMIT
+from services.agents.schema import write_schemas
+from services.agents.watching import reasons_to_look
+from services.agents.writing import set_agent_key, write_new_agent
+from services.errors import AgentNotFound, ConfigError
+from services.home import BlockingCalls, Home, read_file
+
+_USUAL_PROFILE = "hardened"
+_SETTLING_SECONDS = 0.25
+
+
+class Agents:
+    """Reads `pinfold.toml` and every `agent.toml` of a home, and writes the latter.
+
+    Args:
+        home: Where they lie; need not exist.
+        events: Told of every change, whoever made it.
+        calls: Reads and parses off the event loop.
+        activity: Records what is created, enabled and disabled; None records nothing.
+    """
+
+    def __init__(self, home: Home, events: Events, calls: BlockingCalls, activity: ActivityLog | None = None) -> None:
+        self._home = home
+        self._events = events
+        self._calls = calls
+        self._activity = activity
+        self._seen = Look()
+        self._looking = asyncio.Lock()
+
+    async def load(self) -> None:
+        """Read all files, or again those that changed; wrong files become problems, not errors."""
+        await self._look(patient=False)
+
+    def all(self) -> tuple[Agent, ...]:
+        """Every agent, by alias, usable or not."""
+        return tuple(self._seen.agents.values())
+
+    def get(self, alias: str) -> Agent:
+        """Find one agent.
+
+        Raises:
+            AgentNotFound: There is none; names the nearest alias.
+        """
+        try:
+            return self._seen.agents[alias]
+        except KeyError:
+            near = nearest(alias, self._seen.agents)
+            fix = f'Did you mean "{near}"?' if near else "List them with `pinfold agents list`."
+            raise AgentNotFound(f'there is no agent "{alias}"', fix=fix) from None
+
+    @property
+    def shared(self) -> PinfoldConfig:
+        """What `pinfold.toml` says, or said when it was last good; all defaults without one."""
+        return self._seen.shared
+
+    @property
+    def shared_problems(self) -> tuple[Problem, ...]:
+        """What is wrong with `pinfold.toml` as it is now, or with the directory of agents."""
+        return self._seen.shared_problems
+
+    async def source(self, alias: str) -> str:
+        """Read the text of an `agent.toml` as it is now, to be shown; "" when it is not there.
+
+        Raises:
+            AgentNotFound: There is no such agent.
+            PinfoldError: It cannot be read.
+        """
+        file = self.get(alias).file
+        try:
+            text = await self._calls.run(read_file, file, LIMIT)
+        except FileNotFoundError:
+            return ""
+        return text.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+
+    async def create(
+        self,
+        alias: str,
+        *,
+        description: str = "",
+        risk_profile: str = "",
+        enabled: bool = True,
+        runner: str = "",
+        engine: str = "",
+        image: str = "",
+        lifecycle: str = "",
+        command: tuple[str, ...] = (),
+    ) -> Agent:
+        """Make a new agent; an empty argument leaves its key out of the file.
+
+        Args:
+            alias: Its name.
+            description: What it is for.
+            risk_profile: Empty is `hardened` when there is one, else the only one there is.
+            enabled: Whether sessions may be started.
+            runner: The program that runs in its sandbox.
+            engine: What runs the sandbox.
+            image: The container image.
+            lifecycle: When the sandbox is stopped and removed.
+            command: argv for the runner `command`.
+
+        Raises:
+            ConfigError: The alias is not valid or taken, or a value is wrong.
+            PinfoldError: It cannot be written.
+        """
+        fault = alias_fault(alias)
+        if fault:
+            raise ConfigError(f'"{alias}" cannot be an alias: {fault}')
+        await self.load()
+        agent = {"enabled": enabled, "description": description, "risk_profile": self._profile_named(risk_profile)}
+        sandbox = {
+            "runner": runner,
+            "engine": engine,
+            "image": image,
+            "lifecycle": lifecycle,
+            "command": list(command),
+        }
+        table: dict[str, Any] = {"agent": _given(agent), "sandbox": _given(sandbox)}
+        await self._calls.run(write_schemas, self._home)
+        await self._calls.run(write_new_agent, self._home, alias, _given(table))
+        await self._look(patient=True)
+        await self._record("agent.create", alias)
+        return self.get(alias)
+
+    async def set_enabled(self, alias: str, enabled: bool) -> Agent:
+        """Let sessions be started, or no more; running ones go on. Comments and order in the file stay.
+
+        Raises:
+            AgentNotFound: There is no such agent.
+            ConfigError: Its file is not usable as it is, so nothing is written.
+            FileConflict: It changed on disk in the same moment.
+            LockHeld: Another Pinfold is changing it.
+            PinfoldError: It cannot be written.
+        """
+        if fault := alias_fault(self.get(alias).alias):
+            raise ConfigError(f'"{alias}" cannot be an alias: {fault}', fix="Rename its directory.")
+        await self._calls.run(set_agent_key, self._home, alias, Change(("agent", "enabled"), enabled))
+        await self._look(patient=True)
+        await self._record("agent.enable" if enabled else "agent.disable", alias)
+        return self.get(alias)
+
+    async def watch(self) -> None:
+        """Follow the files until cancelled; a change is known within a second and published as `AgentsChanged`.
+
+        A file that breaks or goes is looked at twice, a quarter of a second apart, before it counts: editors leave
+        files missing, empty or half written for a moment.
+        """
+        async with aclosing(reasons_to_look(self._home, self._calls)) as reasons:
+            async for _ in reasons:
+                if await self._look(patient=True):
+                    await asyncio.sleep(_SETTLING_SECONDS)
+                    await self._look(patient=False)
+
+    async def _look(self, *, patient: bool) -> bool:
+        """Look at the disk and publish what changed; return whether something should be looked at again."""
+        async with self._looking:
+            seen, changed = await self._calls.run(_look_and_compare, self._home, self._seen, patient)
+            self._seen = seen
+        for event in changed:
+            self._events.publish(event)
+        return seen.doubtful
+
+    def _profile_named(self, name: str) -> str:
+        profiles = self.shared.risk_profiles
+        if not name:
+            choices = [_USUAL_PROFILE] if _USUAL_PROFILE in profiles else list(profiles)
+            if len(choices) == 1:
+                return choices[0]
+        if name in profiles:
+            return name
+        known = f"There are: {', '.join(profiles)}." if profiles else "Make some with `pinfold init`."
+        what = f'there is no risk profile "{name}"' if name else "an agent needs a risk profile"
+        raise ConfigError(what, file=self._home.config_file, key="risk_profiles", fix=known)
+
+    async def _record(self, verb: str, alias: str) -> None:
+        if self._activity is not None:
+            await self._activity.record(verb, agent=alias)
+
+
+def _given(table: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if value not in ("", [], {})}
+
+
+def _look_and_compare(home: Home, before: Look, patient: bool) -> tuple[Look, tuple[AgentsChanged, ...]]:
+    seen = look(home, before, patient=patient)
+    return seen, tuple(_changes(before, seen))
+
+
+def _changes(before: Look, after: Look) -> Iterator[AgentsChanged]:
+    if (before.shared, before.shared_problems) != (after.shared, after.shared_problems):
+        yield AgentsChanged()
+        return
+    if before.agents is after.agents:
+        return
+    for alias in before.agents.keys() | after.agents.keys():
+        if before.agents.get(alias) != after.agents.get(alias):
+            yield AgentsChanged(alias)

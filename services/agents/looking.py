@@ -1,0 +1,240 @@
+"""One look at a home's TOML files: what they say now, and what they said when they were last good.
+
+All of it blocks on the disk and takes a millisecond an agent the first time, so it runs in a thread.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Generic
+
+from services.agents.agent import Agent
+from services.agents.aliases import alias_fault
+from services.agents.model import AgentConfig, PinfoldConfig
+from services.agents.problems import Fault, Problem
+from services.agents.reading import LIMIT, ConfigT, located, read_config
+from services.agents.references import faults_of_agent, faults_of_settings, faults_of_shared, faults_of_workspace
+from services.agents.settings import resolve
+from services.errors import PinfoldError
+from services.home import MISSING, Home, Stamp, read_file
+
+_COARSE_CLOCK_NS = 100_000_000
+"""Two changes of a file within one tick of its file system's clock can leave the same stamp."""
+
+
+@dataclass(frozen=True)
+class KnownFile(Generic[ConfigT]):
+    """A TOML file at the last look.
+
+    Attributes:
+        settled: Its stamp alone tells whether it changed.
+        data: None when it is missing or cannot be read.
+        config: What it says, or said when it was last good.
+        problems: Why it cannot be used as it is now; with them `config` is from before.
+    """
+
+    path: Path
+    stamp: Stamp
+    settled: bool
+    data: bytes | None
+    config: ConfigT | None
+    problems: tuple[Problem, ...]
+
+    @property
+    def good(self) -> bool:
+        """Whether the file as it is now can be used."""
+        return not self.problems
+
+    @property
+    def stale(self) -> bool:
+        """Whether it cannot, but could before."""
+        return bool(self.problems) and self.config is not None
+
+
+@dataclass(frozen=True)
+class Look:
+    """All TOML files of a home at one moment.
+
+    Attributes:
+        shared: What `pinfold.toml` says, or said when it was last good.
+        shared_problems: By line.
+        agents: By alias, in order.
+        doubtful: A file went, or broke, and was taken as it was before; look again shortly.
+    """
+
+    shared_file: KnownFile[PinfoldConfig] | None = None
+    shared: PinfoldConfig = field(default_factory=PinfoldConfig)
+    shared_problems: tuple[Problem, ...] = ()
+    files: Mapping[str, KnownFile[AgentConfig]] = field(default_factory=dict)
+    agents: Mapping[str, Agent] = field(default_factory=dict)
+    doubtful: bool = False
+
+
+def look(home: Home, before: Look, *, patient: bool) -> Look:
+    """Look at a home again; files that did not change are not read.
+
+    Args:
+        home: Where.
+        before: The last look.
+        patient: Take no change for the worse yet: editors leave a file missing, empty or half written for a moment.
+    """
+    shared_file, doubtful = _look_at_shared(home, before.shared_file, patient)
+    try:
+        directories = _agent_directories(home)
+    except OSError as error:
+        unlisted = Problem(f"cannot list the agents: {error.strerror}", home.agents_dir)
+        return replace(before, shared_problems=(unlisted,), doubtful=False)
+    files: dict[str, KnownFile[AgentConfig]] = {}
+    for alias, directory in directories.items():
+        known = before.files.get(alias)
+        found = _look_at_file(directory / "agent.toml", AgentConfig, known)
+        if patient and not found.good and (known is None or known.good):
+            doubtful = True
+            if known is None:
+                continue
+            found = known
+        files[alias] = found
+    for alias, known in before.files.items():
+        if patient and alias not in directories:
+            doubtful = True
+            files[alias] = known
+    if shared_file == before.shared_file and files == before.files and not _unlisted(before, home):
+        return replace(before, shared_file=shared_file, files=files, doubtful=doubtful)
+    return _judge(home, shared_file, dict(sorted(files.items())), doubtful)
+
+
+def _unlisted(before: Look, home: Home) -> bool:
+    return any(problem.file == home.agents_dir for problem in before.shared_problems)
+
+
+def _look_at_shared(
+    home: Home, known: KnownFile[PinfoldConfig] | None, patient: bool
+) -> tuple[KnownFile[PinfoldConfig] | None, bool]:
+    if (known is None or known.config is None) and not os.path.lexists(home.config_file):
+        return None, False  # a home may do without
+    found = _look_at_file(home.config_file, PinfoldConfig, known)
+    if patient and not found.good and (known is None or known.good):
+        return known, True
+    return found, False
+
+
+def _look_at_file(path: Path, kind: type[ConfigT], known: KnownFile[ConfigT] | None) -> KnownFile[ConfigT]:
+    if known is not None and known.settled and _stamp(path) == known.stamp:
+        return known
+    before = known.config if known else None
+    try:
+        text = read_file(path, LIMIT)
+    except FileNotFoundError:
+        return KnownFile(path, MISSING, False, None, before, (Problem(f"{path.name} is missing", path),))
+    except PinfoldError as error:
+        return KnownFile(path, MISSING, False, None, before, (Problem(error.why, path),))
+    settled = time.time_ns() - text.stamp.modified_ns > _COARSE_CLOCK_NS
+    if known is not None and text.data == known.data:
+        return replace(known, stamp=text.stamp, settled=settled)
+    reading = read_config(text.data, path, kind)
+    return KnownFile(path, text.stamp, settled, text.data, reading.config or before, reading.problems)
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        return Stamp.of(path)
+    except OSError:
+        return None
+
+
+def _agent_directories(home: Home) -> dict[str, Path]:
+    """Directories that are agents: by their name, or by holding an `agent.toml` in spite of it."""
+    found: dict[str, Path] = {}
+    try:
+        with os.scandir(home.agents_dir) as entries:
+            names = [entry.name for entry in entries if not entry.name.startswith(".") and _is_directory(entry)]
+    except FileNotFoundError:
+        return found
+    for name in names:
+        directory = home.agent_dir(name)
+        alias = os.fsencode(name).decode("utf-8", errors="replace")
+        if not alias_fault(alias) or os.path.lexists(directory / "agent.toml"):
+            found[alias] = directory
+    return found
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _judge(
+    home: Home,
+    shared_file: KnownFile[PinfoldConfig] | None,
+    files: Mapping[str, KnownFile[AgentConfig]],
+    doubtful: bool,
+) -> Look:
+    shared = shared_file.config if shared_file else PinfoldConfig()
+    siblings = {alias: file.config for alias, file in files.items()}
+    agents = {alias: _agent(home, alias, file, siblings, shared) for alias, file in files.items()}
+    return Look(
+        shared_file,
+        shared or PinfoldConfig(),
+        _shared_problems(shared_file),
+        MappingProxyType(dict(files)),
+        MappingProxyType(agents),
+        doubtful,
+    )
+
+
+def _shared_problems(file: KnownFile[PinfoldConfig] | None) -> tuple[Problem, ...]:
+    if file is None:
+        return ()
+    if file.problems or file.config is None:
+        return file.problems
+    return located(faults_of_shared(file.config), file.data or b"", file.path)
+
+
+def _agent(
+    home: Home,
+    alias: str,
+    file: KnownFile[AgentConfig],
+    siblings: Mapping[str, AgentConfig | None],
+    shared: PinfoldConfig | None,
+) -> Agent:
+    config = file.config
+    fault = alias_fault(alias)
+    misnamed = (Problem(fault, file.path, fix="Rename its directory."),) if fault else ()
+    if config is None:
+        problems = misnamed + file.problems
+        return Agent(alias, file.path, None, problems, False, None, None, home.default_workspace(alias), problems[0])
+    settings = resolve(config.sandbox, shared.defaults.sandbox if shared else PinfoldConfig().defaults.sandbox)
+    workspace, faults = _workspace(alias, config, file.path.parent, home)
+    faults += faults_of_agent(alias, config, siblings, shared)
+    faults += faults_of_settings(config, settings)
+    judged = misnamed + located(faults, file.data if file.data and file.good else b"", file.path)
+    return Agent(
+        alias=alias,
+        file=file.path,
+        config=config,
+        problems=tuple(sorted(file.problems + judged, key=lambda problem: problem.line)),
+        stale=file.stale,
+        profile=shared.risk_profiles.get(config.agent.risk_profile) if shared else None,
+        settings=settings,
+        workspace=workspace,
+        obstacle=next((problem for problem in judged if problem.severity == "error"), None),
+    )
+
+
+def _workspace(alias: str, config: AgentConfig, directory: Path, home: Home) -> tuple[Path, list[Fault]]:
+    if not config.workspace.path:
+        return home.default_workspace(alias), []
+    try:
+        named = Path(config.workspace.path).expanduser()
+    except RuntimeError:
+        fault = Fault(("workspace", "path"), "there is no such user's home directory")
+        return home.default_workspace(alias), [fault]
+    workspace = Path(os.path.abspath(directory / named))  # noqa: PTH100 - resolve() would follow links
+    return workspace, list(faults_of_workspace(alias, config, workspace, home))

@@ -1,0 +1,188 @@
+"""On which lines of a TOML file its keys stand.
+
+`tomllib` says where a file stops being TOML, but not where a value is that turns out to be wrong; this reads the
+same text once more, only when there is something to point at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from services.agents.problems import KeyPath
+
+_BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+_SPACE = re.compile(r"[ \t]*")
+_KEY = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|[A-Za-z0-9_-]+')
+_STRING = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}(?!")|\'\'\'.*?\'{3,5}(?!\')|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'',
+    re.DOTALL,
+)
+_SCALAR = re.compile(r"[^\s,\]}#]+(?: [0-9][^\s,\]}#]*)?")  # a date and its time may be apart
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a key and its value stand.
+
+    Attributes:
+        line: Of the key, or of the item in a list; counted from 1.
+        last_line: The line on which the value ends.
+        start: Where the value begins, in characters from 0.
+        end: Where it has ended; the same as `start` for a table that is not written as a value.
+        header: It is a `[table]` line.
+    """
+
+    line: int
+    last_line: int
+    start: int = 0
+    end: int = 0
+    header: bool = False
+
+
+def find_places(source: str) -> Mapping[KeyPath, Place]:
+    """Find where every key, table and list item of a TOML text stands.
+
+    Args:
+        source: Without BOM. Text that is not TOML gives the places found before the fault, and never an error.
+    """
+    reader = _Reader(source)
+    with contextlib.suppress(_Fault, tomllib.TOMLDecodeError, RecursionError):
+        reader.read()
+    return reader.places
+
+
+def line_of(path: KeyPath, places: Mapping[KeyPath, Place]) -> int:
+    """The line of a key, else of the nearest table around it, else 0."""
+    while path:
+        if path in places:
+            return places[path].line
+        path = path[:-1]
+    return 0
+
+
+class _Fault(Exception):
+    """The text is not TOML here."""
+
+
+class _Reader:
+    def __init__(self, source: str) -> None:
+        self.places: dict[KeyPath, Place] = {}
+        self._source = source
+        self._at = 0
+        self._line = 1
+        self._table: KeyPath = ()
+        self._lists: dict[KeyPath, int] = {}  # the last item of each [[table]], counted from 0
+
+    def read(self) -> None:
+        self._skip(_BLANK)
+        while self._at < len(self._source):
+            if self._peek() == "[":
+                self._header()
+            else:
+                self._entry(self._table)
+            self._skip(_BLANK)
+
+    def _header(self) -> None:
+        line = self._line
+        repeated = self._source.startswith("[[", self._at)
+        self._expect("[[" if repeated else "[")
+        keys = self._keys()
+        self._expect("]]" if repeated else "]")
+        path: KeyPath = ()
+        for key in keys[:-1]:
+            path = self._last_item((*path, key))
+            self.places.setdefault(path, Place(line, line))
+        path = (*path, keys[-1])
+        if repeated:
+            self.places.setdefault(path, Place(line, line))
+            self._lists[path] = self._lists.get(path, -1) + 1
+        self._table = self._last_item(path)
+        self.places[self._table] = Place(line, line, header=True)
+
+    def _last_item(self, path: KeyPath) -> KeyPath:
+        return (*path, self._lists[path]) if path in self._lists else path
+
+    def _entry(self, table: KeyPath) -> None:
+        line = self._line
+        keys = self._keys()
+        path = table
+        for key in keys[:-1]:
+            path = (*path, key)
+            self.places.setdefault(path, Place(line, line))
+        self._expect("=")
+        self._skip(_SPACE)
+        self._value((*path, keys[-1]), line)
+
+    def _keys(self) -> list[str]:
+        keys: list[str] = []
+        while True:
+            self._skip(_SPACE)
+            text = self._take(_KEY)
+            keys.append(tomllib.loads(f"key = {text}")["key"] if text[:1] in ("'", '"') else text)
+            self._skip(_SPACE)
+            if self._peek() != ".":
+                return keys
+            self._expect(".")
+
+    def _value(self, path: KeyPath, line: int) -> None:
+        start = self._at
+        match self._peek():
+            case "[":
+                self._list(path)
+            case "{":
+                self._inline_table(path)
+            case '"' | "'":
+                self._take(_STRING)
+            case _:
+                self._take(_SCALAR)
+        self.places.setdefault(path, Place(line, self._line, start, self._at))
+
+    def _list(self, path: KeyPath) -> None:
+        self._expect("[")
+        number = 0
+        while not self._ends("]"):
+            self._value((*path, number), self._line)
+            number += 1
+
+    def _inline_table(self, path: KeyPath) -> None:
+        self._expect("{")
+        while not self._ends("}"):
+            self._entry(path)
+
+    def _ends(self, bracket: str) -> bool:
+        """Go on to the next item of a list or table; whether it ends instead."""
+        self._skip(_BLANK)
+        if self._peek() == ",":
+            self._expect(",")
+            self._skip(_BLANK)
+        if self._peek() == bracket:
+            self._expect(bracket)
+            return True
+        return False
+
+    def _peek(self) -> str:
+        return self._source[self._at : self._at + 1]
+
+    def _expect(self, text: str) -> None:
+        if not self._source.startswith(text, self._at):
+            raise _Fault
+        self._at += len(text)
+
+    def _skip(self, pattern: re.Pattern[str]) -> None:
+        self._move(pattern.match(self._source, self._at))
+
+    def _take(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self._source, self._at)
+        if not found or not found[0]:
+            raise _Fault
+        self._move(found)
+        return found[0]
+
+    def _move(self, found: re.Match[str] | None) -> None:
+        if found:
+            self._line += found[0].count("\n")
+            self._at = found.end()

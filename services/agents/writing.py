@@ -1,0 +1,106 @@
+"""Writing `agent.toml`: a new one, or one key of one that people edit; both block on the disk."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from services.agents.editing import Change, with_change
+from services.agents.model import AgentConfig
+from services.agents.reading import LIMIT, read_config
+from services.errors import ConfigError, PinfoldError
+from services.home import MISSING, Home, make_directory, read_file, write_whole
+
+SCHEMA_LINE = "#:schema ../../state/schema/agent.json\n"
+"""Tells editors where the JSON Schema of an `agent.toml` lies."""
+
+_LOCK_SECONDS = 3.0
+
+
+def write_new_agent(home: Home, alias: str, table: dict[str, Any]) -> None:
+    """Make an agent's directory with its `agent.toml` and workspace, or nothing at all.
+
+    Args:
+        home: Where.
+        alias: A valid one.
+        table: What the file is to say.
+
+    Raises:
+        ConfigError: There is such an agent already, or `table` is no `AgentConfig`.
+        PinfoldError: It cannot be written.
+    """
+    data = _composed(home, alias, table)
+    with _changing(home, alias):
+        directory = home.agent_dir(alias)
+        if (directory / "agent.toml").exists():
+            raise ConfigError(f"there is an agent {alias} already", file=home.agent_file(alias))
+        if directory.exists():  # left behind with a workspace, say
+            write_whole(home.agent_file(alias), data, expected=MISSING)
+            make_directory(home.default_workspace(alias))
+        else:
+            _write_directory(home, alias, data)
+
+
+def set_agent_key(home: Home, alias: str, change: Change) -> None:
+    """Set one key of an agent's file and keep everything else in it.
+
+    Raises:
+        ConfigError: The file is not usable as it is, or would not be with the change, or there is none.
+        FileConflict: It was changed by somebody else in the same moment.
+        LockHeld: Another Pinfold is changing it.
+        PinfoldError: It cannot be read or written.
+    """
+    file = home.agent_file(alias)
+    with _changing(home, alias):
+        try:
+            text = read_file(file, LIMIT)
+        except FileNotFoundError as error:
+            raise ConfigError("agent.toml is missing", file=file) from error
+        for problem in read_config(text.data, file, AgentConfig).problems:
+            raise problem.as_error()
+        data = with_change(text.data, change, file)
+        for problem in read_config(data, file, AgentConfig).problems:
+            raise problem.as_error()
+        if data != text.data:
+            write_whole(file, data, expected=text)
+
+
+@contextmanager
+def _changing(home: Home, alias: str) -> Iterator[None]:
+    lock = home.agent_lock(alias)
+    lock.acquire(_LOCK_SECONDS)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _composed(home: Home, alias: str, table: dict[str, Any]) -> bytes:
+    from tomlkit import dumps
+
+    data = (SCHEMA_LINE + dumps(table)).encode("utf-8")
+    reading = read_config(data, home.agent_file(alias), AgentConfig)
+    for problem in reading.problems:
+        raise problem.as_error()
+    if reading.config != msgspec.convert(table, AgentConfig):
+        raise ConfigError("cannot be written as TOML", file=home.agent_file(alias))
+    return data
+
+
+def _write_directory(home: Home, alias: str, data: bytes) -> None:
+    """Fill a directory beside the place and move it there, so that nobody sees half an agent."""
+    directory = home.agent_dir(alias)
+    fresh = directory.with_name(f".{alias}-{secrets.token_hex(4)}.new")
+    try:
+        make_directory(fresh / "workspace")
+        write_whole(fresh / "agent.toml", data, expected=MISSING)
+        fresh.rename(directory)
+    except OSError as error:
+        raise PinfoldError(f"cannot make {directory}", why=error.strerror or str(error)) from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
