@@ -1,0 +1,175 @@
+"""All segments of a spool as one run of blocks and one run of bytes."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from services.output.spool.layout import CONTINUES, Record, Run, segment_starts
+from services.output.spool.segment import Segment
+
+
+class Place(NamedTuple):
+    """Where a block is: which segment, which record of it. Good until the next refresh."""
+
+    segment: int
+    record: int
+
+
+class Segments:
+    """The segments of a spool, oldest first; they follow one another without a gap.
+
+    Args:
+        directory: The spool's; need not exist yet.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._all: list[Segment] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    @property
+    def first(self) -> Record:
+        """The oldest record; there must be one."""
+        return self._all[0].first
+
+    @property
+    def last(self) -> Record:
+        """The newest record; there must be one."""
+        return self._all[-1].last
+
+    def close(self) -> None:
+        """Free the files."""
+        for segment in self._all:
+            segment.close()
+        self._all = []
+
+    def refresh(self, first_offset: int) -> None:
+        """Take in what was written, and let go of segments that were dropped.
+
+        Args:
+            first_offset: Where the oldest output still kept begins.
+
+        Raises:
+            SpoolError: A file cannot be read.
+            OSError: The directory cannot be listed.
+        """
+        if self._all:
+            self._all[-1].refresh()
+        if not self._all or self._all[-1].removed or not self._all[-1].count:
+            self._match_directory(first_offset)
+        while self._all and (following := Segment.open(self._directory, self.last.end)):
+            self._all.append(following)
+        while len(self._all) > 1 and self._all[0].start < first_offset:
+            self._all.pop(0).close()
+
+    def _match_directory(self, first_offset: int) -> None:
+        """Hold the segments that are there; keeps what is held when the whole spool was removed."""
+        starts = segment_starts(self._directory) if self._directory.is_dir() else []
+        if not starts:
+            return
+        known = {segment.start: segment for segment in self._all}
+        self._all = []
+        for start in starts:
+            segment = known.pop(start, None)
+            if segment is None or segment.removed or (segment.refresh() and not segment.count):
+                if segment is not None:
+                    segment.close()
+                segment = Segment.open(self._directory, start)
+            if segment is None:
+                continue
+            if self._all and (start <= first_offset or self.last.end != start):
+                self.close()
+            self._all.append(segment)
+        for segment in known.values():
+            segment.close()
+
+    def record(self, place: Place) -> Record:
+        """The record at a place.
+
+        Raises:
+            SpoolError: It is damaged.
+        """
+        return self._all[place.segment].record(place.record)
+
+    def runs(self, place: Place, record: Record) -> list[Run]:
+        """Whose bytes the block at a place holds.
+
+        Raises:
+            SpoolError: They are damaged.
+        """
+        return self._all[place.segment].runs(record)
+
+    def data(self, place: Place, record: Record) -> bytes:
+        """The bytes of the block at a place."""
+        return self._all[place.segment].data(record.offset, record.length)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Bytes from an offset on, across segments; fewer where the output ends."""
+        parts = []
+        number = bisect.bisect_right(self._all, offset, key=lambda segment: segment.start) - 1
+        while size > 0 and 0 <= number < len(self._all):
+            part = self._all[number].data(offset, size)
+            parts.append(part)
+            offset += len(part)
+            size -= len(part)
+            number += 1
+        return b"".join(parts)
+
+    def places(self, start: Place | None) -> Iterator[tuple[Place, Record]]:
+        """All blocks from a place on."""
+        while start is not None:
+            yield start, self.record(start)
+            start = self.after(start)
+
+    def after(self, place: Place) -> Place | None:
+        """The place of the next block; None behind the last."""
+        if place.record + 1 < self._all[place.segment].count:
+            return Place(place.segment, place.record + 1)
+        return Place(place.segment + 1, 0) if place.segment + 1 < len(self._all) else None
+
+    def before(self, place: Place | None) -> Place | None:
+        """The place of the block before, or of the last one before the end (None); None before the first."""
+        segment, record = place or Place(len(self._all), 0)
+        if record > 0:
+            return Place(segment, record - 1)
+        return Place(segment - 1, self._all[segment - 1].count - 1) if segment > 0 else None
+
+    def starting(self, line: int) -> Place | None:
+        """The block in which a line starts; the first of all when its beginning was dropped."""
+        found = self._from_line(line)
+        if found is not None:
+            record = self.record(found)
+            if record.line == line and not record.flags & CONTINUES:
+                return found
+        return self.before(found) or found
+
+    def ending(self, line: int) -> Place | None:
+        """The block in which a line ends; None when it has not ended."""
+        found = self.before(self._from_line(line + 1))
+        return found if found is not None and self.record(found).next_line > line else None
+
+    def at_offset(self, offset: int) -> Place | None:
+        """The block that holds the byte at an offset; None behind the end."""
+        if not self._all or not self._all[0].start <= offset < self.last.end:
+            return None
+        segment = bisect.bisect_right(self._all, offset, key=lambda segment: segment.start) - 1
+        return self.before(Place(segment, self._all[segment].first_from_offset(offset + 1)))
+
+    def from_time(self, at: int) -> Place | None:
+        """The first block with output of this time or later; None when there is none."""
+        segment = bisect.bisect_left(self._all, at, key=lambda segment: segment.last.until)
+        return Place(segment, self._all[segment].first_from_time(at)) if segment < len(self._all) else None
+
+    def _from_line(self, line: int) -> Place | None:
+        """The first block whose first byte belongs to this line or a later one; None when none does."""
+        segment = bisect.bisect_left(self._all, line, key=lambda segment: segment.first.line)
+        if segment > 0:
+            record = self._all[segment - 1].first_from_line(line)
+            if record < self._all[segment - 1].count:
+                return Place(segment - 1, record)
+        return Place(segment, 0) if segment < len(self._all) else None

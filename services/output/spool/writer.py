@@ -1,0 +1,371 @@
+"""Appends a session's output to its spool."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from services.errors import LockHeld, SpoolError
+from services.home import FileLock
+from services.output.model import Chunk, Cursor, Stream
+from services.output.spool.blocks import Block, BlockCutter, Piece, portions
+from services.output.spool.held import HeldLines
+from services.output.spool.layout import (
+    FIGURES_NAME,
+    LOCK_NAME,
+    RECORD_SIZE,
+    Figures,
+    Record,
+    data_name,
+    index_name,
+    pack_figures,
+    pack_record,
+    pack_runs,
+    runs_name,
+    segment_starts,
+    unpack_record,
+)
+from services.output.spool.repair import Tail, read_figures, remove_segment, repair
+from services.output.spool.segment_writer import SegmentWriter
+
+_SMALLEST_SEGMENT = 64 * 1024
+_LARGEST_SEGMENT = 64 * 1024 * 1024
+_SEGMENTS = 16
+_RETRY_NANOSECONDS = 1_000_000_000
+_NOTES_KEPT = 50
+_REASONS = {errno.ENOSPC: "disk full", errno.EDQUOT: "disk quota reached", errno.EFBIG: "file size limit reached"}
+
+
+class SpoolWriter:
+    """The one writer of a session's output; use it from one thread at a time.
+
+    Attributes:
+        cursor: Where the source must resume. On disk it changes together with the data it belongs to.
+    """
+
+    def __init__(
+        self, directory: Path, lock: FileLock, limit: int, tail: Tail, figures_file: int, now: Callable[[], int]
+    ) -> None:
+        self._directory = directory
+        self._lock = lock
+        self._limit = limit
+        self._segment_size = min(max(limit // _SEGMENTS, _SMALLEST_SEGMENT), _LARGEST_SEGMENT)
+        self._now = now
+        self._figures_file = figures_file
+        self._figures = read_figures(directory) or Figures()
+        self._figures_stale = False
+        self._held = HeldLines()
+        self._notes: list[Piece] = []
+        self._last = tail.last
+        self._end = tail.end
+        self._line = self._figures.first_line if tail.last is None else tail.last.next_line
+        self._open_stream = tail.open_stream
+        self._segment: SegmentWriter | None = None
+        self._sealed: dict[int, int] = {}
+        self._loss_reason = "the output could not be written"
+        self._tried_at = 0
+        self.cursor = Cursor() if tail.last is None else tail.last.cursor
+
+    @classmethod
+    def open(
+        cls, directory: Path, *, limit: int, keep_unindexed: bool, now: Callable[[], int] = time.time_ns
+    ) -> SpoolWriter:
+        """Open a spool for writing; makes it when missing, and repairs what a crash left.
+
+        Args:
+            directory: The spool's own.
+            limit: Bytes kept on disk; beyond them the oldest output is dropped.
+            keep_unindexed: Keep bytes that were written but not yet vouched for by the index. False for a source
+                that sends them again from the cursor.
+            now: Nanoseconds since 1970.
+
+        Raises:
+            LockHeld: Another process writes it.
+            SpoolError: It cannot be opened.
+        """
+        with contextlib.ExitStack() as opened:
+            try:
+                directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+                lock = FileLock(directory / LOCK_NAME, "the session's output")
+                if not lock.try_acquire():
+                    raise LockHeld("the session's output is being written by another Pinfold")
+                opened.callback(lock.release)
+                tail = repair(directory, keep_unindexed=keep_unindexed)
+                figures_file = os.open(directory / FIGURES_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                opened.callback(os.close, figures_file)
+                writer = cls(directory, lock, limit, tail, figures_file, now)
+                writer._resume(tail, keep_unindexed=keep_unindexed)
+            except OSError as error:
+                why = _REASONS.get(error.errno or 0) or error.strerror or str(error)
+                raise SpoolError(f"cannot write output to {directory}", why=why) from error
+            opened.pop_all()
+            return writer
+
+    @property
+    def lines_lost(self) -> int:
+        """Lines that could not be written."""
+        return self._figures.lost_lines + self._figures.pending_lines
+
+    @property
+    def bytes_lost(self) -> int:
+        """Bytes that could not be written."""
+        return self._figures.lost_bytes + self._figures.pending_bytes
+
+    @property
+    def lines_dropped(self) -> int:
+        """Lines dropped to keep to the limit."""
+        return self._figures.first_line
+
+    @property
+    def bytes_dropped(self) -> int:
+        """Bytes dropped to keep to the limit."""
+        return self._figures.first_offset
+
+    @property
+    def size(self) -> int:
+        """Bytes of output written so far, dropped ones included."""
+        return self._end
+
+    def append(self, chunks: Sequence[Chunk], cursor: Cursor | None = None) -> None:
+        """Take in what the source sent.
+
+        A disk that cannot be written loses output but raises nothing: the loss is counted, and noted in the output
+        once there is space again.
+
+        Args:
+            chunks: In the order they came. Without a cursor, a line that has not ended waits for its end or `flush`.
+            cursor: Where the source stands behind them: all of them are written at once, together with it.
+        """
+        pieces = list(self._held.take(chunks))
+        if cursor is None:
+            for portion in portions(pieces):
+                self._write(portion)
+        else:
+            pieces += self._held.release()
+            self.cursor = cursor
+            self._write(pieces)
+
+    def flush(self) -> None:
+        """Write what waits for its line's end; call it when the source has been silent for a moment, and at its end."""
+        self._write(self._held.release())
+
+    def note(self, text: str) -> None:
+        """Add a remark of Pinfold's own, as a line of the stream NOTE."""
+        line = " ".join(text.split())
+        self._write([Piece(Stream.NOTE, line.encode(errors="replace") + b"\n", self._now())])
+
+    def finish(self) -> None:
+        """Mark the output complete and wait until the disk has it.
+
+        Raises:
+            SpoolError: The disk failed.
+        """
+        self._write(self._held.release(), patient=False)
+        self._figures = self._figures._replace(complete=1)
+        self._save_figures()
+        try:
+            if self._segment is not None:
+                self._segment.sync()
+            os.fsync(self._figures_file)
+        except OSError as error:
+            raise SpoolError("the output may not be whole on disk", why=error.strerror or str(error)) from error
+
+    def close(self) -> None:
+        """Write what waits and give the spool back."""
+        if self._lock.held:
+            self._write(self._held.release(), patient=False)
+            if self._segment is not None:
+                self._segment.close()
+            os.close(self._figures_file)
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _resume(self, tail: Tail, *, keep_unindexed: bool) -> None:
+        """Go on where the spool ends: open its last segment, settle what was pending, index what was kept."""
+        if tail.start is not None:
+            self._segment = SegmentWriter(self._directory, tail.start, tail.data_size, tail.records, fresh=False)
+            for start in segment_starts(self._directory):
+                if start != tail.start:
+                    self._sealed[start] = _segment_size(self._directory, start)
+        figures = self._figures
+        oldest = min(self._sealed, default=tail.start or 0)
+        if oldest > figures.first_offset:  # the figures were torn
+            figures = figures._replace(first_offset=oldest, first_line=self._first_line(oldest))
+        self._figures = figures
+        if figures.pending_bytes and self._end > figures.pending_at:
+            self._count_pending()
+        elif figures.pending_bytes and not keep_unindexed:
+            self._figures = figures._replace(pending_lines=0, pending_bytes=0)
+        self._save_figures()
+        if tail.unindexed and keep_unindexed and tail.start is not None:
+            self._index_kept(tail)
+
+    def _index_kept(self, tail: Tail) -> None:
+        """Write kept bytes once more where they lie, this time with records."""
+        with (self._directory / data_name(tail.start or 0)).open("rb") as file:
+            file.seek(tail.data_size)
+            while portion := file.read(_SMALLEST_SEGMENT):
+                self._commit([Piece(tail.last_stream, portion, self._now())], roll=False)
+
+    def _write(self, pieces: list[Piece], *, patient: bool = True) -> None:
+        """Write pieces, or count them as lost.
+
+        Args:
+            pieces: In order.
+            patient: After a failure wait a second before the disk is tried again.
+        """
+        pending = self._figures.pending_bytes
+        behind = bool(pending or self._notes)
+        if behind and patient and self._now() - self._tried_at < _RETRY_NANOSECONDS:
+            self._lose(pieces)
+            return
+        notes = [self._loss_note(), *self._notes] if pending else self._notes
+        if not (pieces or notes):
+            return
+        try:
+            self._commit(notes + pieces)
+        except OSError as error:
+            self._tried_at = self._now()
+            self._loss_reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
+            self._lose(pieces)
+            return
+        self._notes = []
+        if pending:
+            self._count_pending()
+        if pending or self._figures.complete or self._figures_stale:
+            self._figures = self._figures._replace(complete=0)
+            self._save_figures()
+
+    def _commit(self, pieces: Iterable[Piece], *, roll: bool = True) -> None:
+        """Write pieces with their records.
+
+        Raises:
+            OSError: Nothing was written.
+        """
+        segment = self._segment_to_fill(roll=roll)
+        first = segment.size == 0
+        last = None if first or self._last is None else Block.reopen(self._last)
+        cutter = BlockCutter(self._end, self._line, self._open_stream, last)
+        for piece in pieces:
+            cutter.add(piece)
+        if not cutter.blocks:
+            return
+        records, runs = self._records(cutter, segment.runs_count)
+        segment.commit(
+            b"".join(cutter.parts),
+            runs,
+            b"".join(pack_record(record) for record in records),
+            replace_last=cutter.blocks[0] is last,
+        )
+        self._last = records[-1]
+        self._end, self._line, self._open_stream = cutter.end, cutter.line, cutter.open_stream
+        if first:
+            self._drop_oldest()
+
+    def _records(self, cutter: BlockCutter, runs_count: int) -> tuple[list[Record], bytes]:
+        records, runs = [], []
+        for block, following in zip(cutter.blocks, [*cutter.blocks[1:], None], strict=True):
+            is_open = following.continues if following else cutter.open_stream is not None
+            records.append(block.record(self.cursor, runs_count, is_open=is_open, more=following is not None))
+            if not block.plain:
+                runs_count += len(block.runs)
+                runs.append(pack_runs(block.runs))
+        return records, b"".join(runs)
+
+    def _segment_to_fill(self, *, roll: bool) -> SegmentWriter:
+        """The last segment, or a new one when there is none or the last is full.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        full = self._segment
+        if full is not None and (full.size < self._segment_size or not roll):
+            return full
+        if full is not None:
+            full.settle()
+        self._segment = SegmentWriter(self._directory, self._end, fresh=True)
+        if full is not None:
+            self._sealed[full.start] = full.size
+            full.close()
+        return self._segment
+
+    def _drop_oldest(self) -> None:
+        """Remove the oldest segments until a full new one has room."""
+        total = sum(self._sealed.values()) + self._segment_size
+        while self._sealed and total > self._limit:
+            oldest = min(self._sealed)
+            total -= self._sealed[oldest]
+            following = min((start for start in self._sealed if start != oldest), default=self._segment_start)
+            self._figures = self._figures._replace(first_offset=following, first_line=self._first_line(following))
+            if not self._save_figures():
+                return
+            del self._sealed[oldest]
+            with contextlib.suppress(OSError):  # opening the spool again removes what is older than the figures say
+                remove_segment(self._directory, oldest)
+
+    @property
+    def _segment_start(self) -> int:
+        return self._end if self._segment is None else self._segment.start
+
+    def _first_line(self, start: int) -> int:
+        with (self._directory / index_name(start)).open("rb") as file:
+            record = unpack_record(file.read(RECORD_SIZE))
+        return self._figures.first_line if record is None else record.line
+
+    def _lose(self, pieces: list[Piece]) -> None:
+        self._notes += [piece for piece in pieces if piece.stream is Stream.NOTE]
+        del self._notes[:-_NOTES_KEPT]
+        lost = [piece.data for piece in pieces if piece.stream is not Stream.NOTE]
+        if lost:
+            figures = self._figures
+            self._figures = figures._replace(
+                pending_lines=figures.pending_lines + sum(data.count(b"\n") for data in lost),
+                pending_bytes=figures.pending_bytes + sum(map(len, lost)),
+                pending_at=self._end,
+            )
+            self._save_figures()
+
+    def _loss_note(self) -> Piece:
+        lines, size = self._figures.pending_lines, self._figures.pending_bytes
+        text = f"{lines:,} {'line' if lines == 1 else 'lines'} ({size:,} bytes) lost: {self._loss_reason}"
+        return Piece(Stream.NOTE, text.encode() + b"\n", self._now())
+
+    def _count_pending(self) -> None:
+        figures = self._figures
+        self._figures = figures._replace(
+            lost_lines=figures.lost_lines + figures.pending_lines,
+            lost_bytes=figures.lost_bytes + figures.pending_bytes,
+            pending_lines=0,
+            pending_bytes=0,
+        )
+
+    def _save_figures(self) -> bool:
+        """Write the figures in place, which needs no space; a failure is made up for by the next save."""
+        try:
+            os.pwrite(self._figures_file, pack_figures(self._figures), 0)
+        except OSError:
+            self._figures_stale = True
+            return False
+        self._figures_stale = False
+        return True
+
+
+def _segment_size(directory: Path, start: int) -> int:
+    total = 0
+    for name in (data_name(start), index_name(start), runs_name(start)):
+        with contextlib.suppress(FileNotFoundError):
+            total += (directory / name).stat().st_size
+    return total
