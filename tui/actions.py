@@ -91,7 +91,9 @@ ACTIONS: tuple[Action, ...] = (
         method="command_palette",
     ),
     Action("app.help", "help", "Show the keys that work here", ("question_mark",), Scope.EVERYWHERE, 91),
-    Action("app.back", "back", "Close what is open, or go one step back", ("escape",), Scope.EVERYWHERE),
+    Action(
+        "app.back", "back", "Close what is open, or go one step back", ("escape",), Scope.EVERYWHERE, method="leave"
+    ),
     Action("app.focus_next", "next pane", "Move to the next pane", ("tab",), Scope.EVERYWHERE),
     Action("app.focus_previous", "previous pane", "Move to the pane before", ("shift+tab",), Scope.EVERYWHERE),
     Action("app.engines", "check engines", "Ask every engine again whether it answers", ("r",), Scope.EVERYWHERE),

@@ -6,21 +6,24 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.worker import Worker
 
 from services.errors import PinfoldError
 from themes import DEFAULT_THEME, style_sheet
 from tui.actions import Scope
+from tui.ascii_filter import AsciiFilter
 from tui.bridge import Bridge
 from tui.figures import counted
+from tui.glyphs import glyphs
 from tui.keymap import Keymap, bindings, check_keymap
 from tui.screens.frame import FrameScreen
 from tui.store import Store
@@ -183,6 +186,11 @@ class PinfoldApp(App[None]):
 
     # ── looks ─────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What every painted line passes last; a terminal that reads no UTF-8 gets plain ASCII."""
+        filters = super().get_line_filters()
+        return [*filters, AsciiFilter()] if glyphs().ascii else filters
+
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Values for Pinfold's own variables where a theme lacks them."""
         return dict(defaults_for(self.current_theme))
@@ -201,7 +209,7 @@ class PinfoldApp(App[None]):
 
             self.push_screen(HelpScreen(screen.HELP, screen.scopes(), self.keymap))
 
-    def action_back(self) -> None:
+    def action_leave(self) -> None:
         """Close what is open, or go one step back."""
         if isinstance(self.screen, FrameScreen):
             self.screen.action_leave()

@@ -113,6 +113,7 @@ class AgentRow:
         active_at: When anything happened in one of its sessions, nanoseconds since 1970.
         problems: What is wrong with its file, the errors first.
         stale: Its file is wrong, and the last good configuration is in force.
+        startable: Sessions may be started.
     """
 
     alias: str
@@ -127,6 +128,7 @@ class AgentRow:
     problems: tuple[Problem, ...]
     stale: bool
     usable: bool
+    startable: bool
 
     @classmethod
     def of(cls, agent: Agent, sessions: Iterable[SessionRow]) -> AgentRow:
@@ -136,8 +138,8 @@ class AgentRow:
         moments = [at for row in own for at in (row.created_at, row.active_at, row.ended_at) if at is not None]
         return cls(
             alias=safe(agent.alias),
-            enabled=config.agent.enabled if config else False,
-            description=safe(config.agent.description) if config else "",
+            enabled=agent.enabled,
+            description=safe(agent.description),
             runner=safe(settings.runner) if settings else "",
             profile=safe(config.agent.risk_profile) if config else "",
             memory=config.memory.backend if config else "",
@@ -147,6 +149,7 @@ class AgentRow:
             problems=agent.problems,
             stale=agent.stale,
             usable=config is not None,
+            startable=agent.enabled and agent.obstacle is None,
         )
 
     @property

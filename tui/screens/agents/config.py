@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tui.figures import duration, middle, size
 from tui.glyphs import glyphs
@@ -134,7 +134,7 @@ def _sandbox(agent: Agent) -> Iterator[Setting]:
         yield Setting("sandbox", field, written(value), settings.origins.get(field, ""))
 
 
-def written(value: Any) -> str:
+def written(value: object) -> str:
     """Write a value of a configuration on one line of clean text."""
     if value is None:
         return ""

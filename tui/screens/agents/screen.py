@@ -132,7 +132,7 @@ class AgentsScreen(FrameScreen):
         """Offer only what the agent under the cursor allows."""
         row = self._agents.table.row if self.is_mounted else None
         if action == "start":
-            return row is not None and row.usable and row.enabled
+            return row is not None and row.startable
         if action == "switch":
             return row is not None and row.usable
         if action == "problem":

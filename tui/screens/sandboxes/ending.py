@@ -47,7 +47,7 @@ def question(ending: Ending, rows: Sequence[SessionRow]) -> Confirm | None:
         )
     if ending == "kill":
         return Confirm(
-            f"Kill {sessions}?", lines, "They end at once and cannot save what they hold.", f"Kill {sessions}"
+            f"Kill {sessions}?", lines, "What they hold and have not written is lost.", f"Kill {sessions}"
         )
     return Confirm(f"Remove {sessions}?", lines, _loss(rows), f"Remove {sessions}")
 

@@ -50,7 +50,7 @@ class StartForm(Dialog[StartRequest]):
 
     def compose(self) -> ComposeResult:
         """Lay out the fields, what they lead to, and the buttons."""
-        agents = [row for row in self._host.store.agents if row.usable and row.enabled]
+        agents = [row for row in self._host.store.agents if row.startable]
         options = [(Content(row.alias), row.alias) for row in agents]
         chosen = self._alias if any(row.alias == self._alias for row in agents) else Select.NULL
         engines = [("", "first that fits"), *((engine.name, engine.name) for engine in self._host.store.engines)]

@@ -1,4 +1,4 @@
-"""A table of rows that change under the reader: draws only what is visible, keeps the cursor and marks on their rows."""
+"""A table of changing rows: draws only what is visible, keeps cursor and marks on their rows."""
 
 from tui.widgets.table.cells import Cell, Span, cell
 from tui.widgets.table.columns import Column, Placed, place

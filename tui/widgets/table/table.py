@@ -219,7 +219,7 @@ class Table(Generic[R], ScrollView, can_focus=True):
             self._cursor = max(min(self._cursor, len(keys) - 1), 0)
         self.virtual_size = Size(self.size.width, len(keys) + _HEADER)
         if self._cursor - self.scroll_offset.y != height and before:
-            self.scroll_to(y=max(self._cursor - height, 0), animate=False, immediate=True)
+            self.scroll_to(y=max(self._cursor - height, 0), animate=False, force=True)
         if keys == before:
             self.redraw()
         else:
@@ -334,9 +334,9 @@ class Table(Generic[R], ScrollView, can_focus=True):
         page = max(self.size.height - _HEADER, 1)
         first = self.scroll_offset.y
         if self._cursor < first:
-            self.scroll_to(y=self._cursor, animate=False, immediate=True)
+            self.scroll_to(y=self._cursor, animate=False, force=True)
         elif self._cursor >= first + page:
-            self.scroll_to(y=self._cursor - page + 1, animate=False, immediate=True)
+            self.scroll_to(y=self._cursor - page + 1, animate=False, force=True)
 
     def action_down(self) -> None:
         """Go one row down."""
