@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from services.activity import ActivityLog, Events
 from services.agents import Agents
 from services.home import BlockingCalls, Database, Home
-from services.sandbox import Engine, Sandboxes
+from services.sandbox import Engine, Sandboxes, new_session_id
 from services.sandbox.engines.docker import DockerEngine
 from services.sandbox.engines.local import LocalEngine
 
@@ -43,7 +44,13 @@ class Pinfold:
     @staticmethod
     @asynccontextmanager
     async def open(
-        home: Home, *, supervise: bool = True, env: Mapping[str, str] = os.environ
+        home: Home,
+        *,
+        supervise: bool = True,
+        env: Mapping[str, str] = os.environ,
+        engines: Mapping[str, Engine] | None = None,
+        now: Callable[[], int] = time.time_ns,
+        new_id: Callable[[], str] = new_session_id,
     ) -> AsyncGenerator[Pinfold, None]:
         """Build the services of a home and close them at the end; sessions go on.
 
@@ -55,6 +62,9 @@ class Pinfold:
             supervise: Also follow sessions, watch engines and files, and clean up; without it only what is asked
                 for is done.
             env: The environment engines and secrets are found in.
+            engines: By name, the preferred first; None is docker, then local.
+            now: The clock, nanoseconds since 1970.
+            new_id: Makes session ids.
 
         Raises:
             PinfoldError: The home cannot be used: its database is damaged, from a newer Pinfold, or not writable.
@@ -63,19 +73,23 @@ class Pinfold:
         async with AsyncExitStack() as closing:
             closing.callback(calls.close)
             database = await closing.enter_async_context(Database(home.database_file))
-            activity = ActivityLog(database, events)
-            agents = Agents(home, events, calls)
+            activity = ActivityLog(database, events, now)
+            agents = Agents(home, events, calls, activity)
             await agents.load()
-            identity = await calls.run(home.identity)
-            engines: dict[str, Engine] = {
-                "docker": DockerEngine(identity, calls, env=env),
-                "local": LocalEngine(home, identity, env=env),
-            }
-            sandboxes = Sandboxes(home, database, activity, events, agents, engines, calls, env=env)
+            if engines is None:
+                engines = _engines(home, await calls.run(home.identity), calls, env)
+            sandboxes = Sandboxes(home, database, activity, events, agents, engines, calls, now, new_id, env)
             closing.push_async_callback(sandboxes.close)
             if supervise:
                 await closing.enter_async_context(_in_background(agents, sandboxes))
             yield Pinfold(home, events, activity, agents, sandboxes, database, calls)
+
+
+def _engines(home: Home, identity: str, calls: BlockingCalls, env: Mapping[str, str]) -> dict[str, Engine]:
+    return {
+        "docker": DockerEngine(identity, calls, env),
+        "local": LocalEngine(home, identity, env),
+    }
 
 
 @asynccontextmanager

@@ -15,15 +15,13 @@ stays so when an allowed root or the workspace covers it, which takes a mount of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
+from services.agents import Agent, AgentConfig, Network, RiskProfile, SandboxSettings
 from services.errors import PinfoldError
 from services.policy.places import Look, covers, look_on_disk, moved, written_path
-
-if TYPE_CHECKING:
-    from services.agents import Agent, AgentConfig, Network, RiskProfile, SandboxSettings
 
 WORKSPACE = "/workspace"
 SIBLINGS = "/siblings"

@@ -81,9 +81,29 @@ class Cleanup:
             await self._store.change(session.id, transitions.noted(f"its output was not completed: {error}"))
 
     async def sweep_directories(self) -> None:
-        """Remove session directories left by a removal or a start that was killed; none younger than a minute."""
-        known = {session.id for session in await self._store.all()}
-        await self._calls.run(_remove_strays, self._home.sessions_dir, known, self._now())
+        """Remove what a removal, or a start that recorded nothing yet, left when it was killed.
+
+        The output of sessions that are merely unknown stays: their records may be lost while they are not.
+        """
+        names = await self._calls.run(_names_in, self._home.sessions_dir)
+        known = await self._store.by_id(names)
+        removed = await self._store.removed(name for name in names if name not in known)
+        for name in names:
+            if name in removed:
+                await self._calls.run(_remove_tree, self._home.session_dir(name))
+            elif name not in known:
+                await self._remove_unused(SessionFiles.of(self._home, name))
+
+    async def _remove_unused(self, files: SessionFiles) -> None:
+        """Remove a directory that a start made and nobody is at, nor ever was; a start records under this lock."""
+        hands = files.hands()
+        if not hands.path.exists() or not hands.try_acquire():
+            return
+        try:
+            if not await self._store.by_id([files.directory.name]):
+                await self._calls.run(_remove_if_unused, files)
+        finally:
+            hands.release()
 
     async def _find_unrecorded(self, session: Session) -> Session | None:
         """Look for a sandbox that was made although nobody got to record it."""
@@ -98,7 +118,7 @@ class Cleanup:
 
 
 def _finish(files: SessionFiles, session: Session, note: str) -> None:
-    writer = SpoolWriter.open(files.output, limit=session.spec.output_limit, keep_unindexed=False)
+    writer = SpoolWriter.open(files.output, limit=session.spec.output_limit, keep_unindexed=True)
     try:
         if note:
             writer.note(note)
@@ -117,19 +137,14 @@ def _remove_tree(directory: Path) -> None:
         raise PinfoldError(f"cannot remove {directory}", why=error.strerror or str(error)) from error
 
 
-_YOUNG = 60 * 1_000_000_000
-
-
-def _remove_strays(sessions: Path, known: set[str], now: int) -> None:
+def _names_in(sessions: Path) -> list[str]:
     try:
-        directories = [entry for entry in sessions.iterdir() if entry.name not in known and entry.is_dir()]
+        return [entry.name for entry in sessions.iterdir() if entry.is_dir()]
     except FileNotFoundError:
-        return
-    for directory in directories:
-        lock = SessionFiles(directory).hands()
-        if now - directory.stat().st_mtime_ns < _YOUNG or not lock.try_acquire():
-            continue
-        try:
-            _remove_tree(directory)
-        finally:
-            lock.release()
+        return []
+
+
+def _remove_if_unused(files: SessionFiles) -> None:
+    """Remove a directory that holds nothing but what every start begins with."""
+    if {entry.name for entry in files.directory.iterdir()} <= {files.hands().path.name, files.shared.name}:
+        _remove_tree(files.directory)

@@ -104,7 +104,7 @@ class Followers:
         return await self._store.change(session.id, transitions.ended(state, self._now()))
 
     async def _take_in(self, session: Session, engine: Engine) -> None:
-        writer = await self._open_writer(session)
+        writer = await self._open_writer(session, keep_unindexed=False)
         try:
             if session.detail.startswith(_TROUBLE):
                 await self._store.change(session.id, transitions.noted(""))
@@ -123,19 +123,19 @@ class Followers:
     async def _complete(self, session: Session) -> None:
         """See that the spool an engine wrote is marked complete; its supervisor may have died before it did so."""
         if not await self._calls.run(_is_complete, SessionFiles.of(self._home, session.id)):
-            writer = await self._open_writer(session)
+            writer = await self._open_writer(session, keep_unindexed=True)
             try:
                 await self._calls.run(_finish, writer)
             finally:
                 writer.close()
 
-    async def _open_writer(self, session: Session) -> SpoolWriter:
+    async def _open_writer(self, session: Session, *, keep_unindexed: bool) -> SpoolWriter:
         opening = asyncio.ensure_future(
             self._calls.run(
                 SpoolWriter.open,
                 SessionFiles.of(self._home, session.id).output,
                 limit=session.spec.output_limit,
-                keep_unindexed=False,
+                keep_unindexed=keep_unindexed,
             )
         )
         try:

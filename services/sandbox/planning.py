@@ -221,19 +221,12 @@ def idle_timeout(lifecycle: Lifecycle, settings: SandboxSettings) -> float | Non
 
 
 def _usable(agent: Agent) -> tuple[SandboxSettings, RiskProfile]:
-    errors = [problem for problem in agent.problems if problem.severity == "error"]
-    if agent.config is None or (errors and not agent.stale):
-        why = str(errors[0]) if errors else ""
-        raise SessionRefused(f"the configuration of {agent.alias} is not valid", why=why, fix="Correct the file.")
-    if not agent.config.agent.enabled:
+    if agent.obstacle is not None:
+        raise SessionRefused(f"{agent.alias} cannot be started", why=str(agent.obstacle))
+    if agent.settings is None or agent.profile is None:
+        raise SessionRefused(f"{agent.alias} cannot be started", why="it has no settings or no risk profile in force")
+    if not agent.enabled:
         raise SessionRefused(f"{agent.alias} is disabled", fix=f"`pinfold agents enable {agent.alias}` enables it.")
-    if agent.profile is None or agent.settings is None:
-        name = agent.config.agent.risk_profile
-        raise SessionRefused(
-            f"{agent.alias} has no risk profile",
-            why=f"pinfold.toml has no [risk_profiles.{name}]" if name else "its agent.toml names none",
-            fix="Name a profile that exists.",
-        )
     return agent.settings, agent.profile
 
 

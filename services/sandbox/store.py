@@ -110,6 +110,16 @@ class SessionStore:
 
         return await self._database.read(job) if ids else {}
 
+    async def removed(self, sessions: Iterable[str]) -> frozenset[str]:
+        """Tell which of these ids are of sessions that were removed."""
+        ids = tuple(sessions)
+
+        def job(connection: sqlite3.Connection) -> frozenset[str]:
+            query = "SELECT 1 FROM removed_sessions WHERE id = ?"
+            return frozenset(each for each in ids if connection.execute(query, (each,)).fetchone())
+
+        return await self._database.read(job) if ids else frozenset()
+
     async def get(self, session: str) -> Session:
         """Read the session with exactly this id.
 
