@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from services.errors import PinfoldError
+from tui.signals import handled
 
 if TYPE_CHECKING:
     from services.sandbox import Shell
@@ -155,7 +156,7 @@ def _ending_signals() -> Iterator[None]:
         task.cancel()
 
     try:
-        with _handled(signal.SIGTERM, end), _handled(signal.SIGHUP, end):
+        with handled(signal.SIGTERM, end), handled(signal.SIGHUP, end):
             yield
     finally:
         if received:
@@ -167,20 +168,8 @@ def _resizes() -> Iterator[asyncio.Event]:
     """An event that is set at first and whenever the terminal's size changed."""
     resized = asyncio.Event()
     resized.set()
-    with _handled(signal.SIGWINCH, lambda _: resized.set()):
+    with handled(signal.SIGWINCH, lambda _: resized.set()):
         yield resized
-
-
-@contextmanager
-def _handled(number: signal.Signals, handler: Callable[[signal.Signals], None]) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    before = signal.getsignal(number)
-    loop.add_signal_handler(number, handler, number)
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(number)
-        signal.signal(number, before if before is not None else signal.SIG_DFL)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

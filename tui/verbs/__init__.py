@@ -1,1 +1,16 @@
-"""The verbs of the command, one module a group."""
+"""The verbs of the command, one module a group; each is imported when it is called."""
+
+from __future__ import annotations
+
+VERBS: dict[str, tuple[str, str]] = {
+    "init": ("tui.verbs.init", "Make a home."),
+    "doctor": ("tui.verbs.doctor", "Check engines, home, versions and terminal."),
+    "agents": ("tui.verbs.agents", "List, show, check, create, enable and disable agents."),
+    "run": ("tui.verbs.run", "Run an agent in a sandbox and print its output."),
+    "sessions": ("tui.verbs.sessions", "List sessions, read their output, stop and remove them."),
+    "activity": ("tui.verbs.activity", "Print what operators, agents and Pinfold did."),
+    "schema": ("tui.verbs.schema", "Print the JSON Schemas of agent.toml and pinfold.toml."),
+}
+"""Each verb with the module that holds it as `command`, and its line in the help."""
+
+__all__ = ["VERBS"]

@@ -1,0 +1,70 @@
+"""Where verbs print: text for people, tabs for pipes, JSON for programs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TextIO
+
+import msgspec
+
+from tui.looks import Tone
+from tui.text import safe
+from tui.verbs.table import Cell, Column, aligned, tabbed, toned
+
+_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+
+class Printer:
+    """Prints on standard output, fitted to what that is.
+
+    Args:
+        out: Where text goes.
+        env: `NO_COLOR` and `TERM` are read from it.
+    """
+
+    def __init__(self, out: TextIO | None = None, env: Mapping[str, str] = os.environ) -> None:
+        self._out = sys.stdout if out is None else out
+        self.terminal = self._out.isatty()
+        self.colours = self.terminal and not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+        self.width = shutil.get_terminal_size().columns if self.terminal else 0
+
+    def line(self, text: str = "", tone: Tone = "") -> None:
+        """Print one line; whatever is foreign in it is cleaned."""
+        cleaned = safe(text)
+        self._write(toned(cleaned, tone) if self.colours else cleaned)
+
+    def table(self, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> None:
+        """Print a table."""
+        fitted = self.terminal
+        lines = aligned(columns, rows, self.width, colours=self.colours) if fitted else tabbed(columns, rows)
+        self._write("\n".join(lines))
+
+    def document(self, value: object) -> None:
+        """Print one JSON document, indented."""
+        self._write(json_text(value, indent=2))
+
+    def json_lines(self, values: Iterable[object]) -> None:
+        """Print a JSON document a line."""
+        lines = [json_text(value) for value in values]
+        if lines:
+            self._write("\n".join(lines))
+
+    def _write(self, text: str) -> None:
+        self._out.write(f"{text}\n")
+        self._out.flush()
+
+
+def json_text(value: object, indent: int = -1) -> str:
+    """Encode a value as JSON; characters that could drive a terminal or hide in a name are escaped."""
+    encoded = msgspec.json.encode(value)
+    if indent >= 0:
+        encoded = msgspec.json.format(encoded, indent=indent)
+    return _UNSAFE_IN_JSON.sub(_escaped, encoded.decode())
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
