@@ -1,4 +1,4 @@
-"""Names of a spool's files, and the two things in them that are not output: index records and figures.
+"""Names of a spool's files, and what is in those that are not output: records and runs.
 
 A session's output is one run of bytes, counted from 0, kept in segments. Segment `n` starts at byte `n`:
 
@@ -20,7 +20,6 @@ from services.output.model import Cursor, Position, Stream
 
 BLOCK_LIMIT = 64 * 1024
 LOCK_NAME = "writer.lock"
-FIGURES_NAME = "figures"
 
 MIXED = 0x0F
 STREAM_BITS = 0x0F
@@ -171,44 +170,3 @@ def unpack_runs(data: bytes, length: int) -> list[Run] | None:
             return None
         runs.append(Run(start, Stream(stream), bool(code & ADDED_NEWLINE)))
     return runs if runs and runs[0].start == 0 else None
-
-
-class Figures(NamedTuple):
-    """What a spool says of itself, kept in place in one small file.
-
-    Attributes:
-        complete: 1 when no more output will come.
-        first_offset, first_line: Where the oldest output still kept begins.
-        lost_lines, lost_bytes: What could not be written, noted in the output.
-        pending_lines, pending_bytes: What could not be written and is not noted yet.
-        pending_at: The offset where their note will stand.
-    """
-
-    complete: int = 0
-    first_offset: int = 0
-    first_line: int = 0
-    lost_lines: int = 0
-    lost_bytes: int = 0
-    pending_lines: int = 0
-    pending_bytes: int = 0
-    pending_at: int = 0
-
-
-_MAGIC = b"pinfold1"
-_FIGURES = struct.Struct("=8s8Q")
-FIGURES_SIZE = _FIGURES.size + _SUM.size
-
-
-def pack_figures(figures: Figures) -> bytes:
-    """Write the figures with their sum."""
-    fields = _FIGURES.pack(_MAGIC, *figures)
-    return fields + _SUM.pack(zlib.crc32(fields))
-
-
-def unpack_figures(data: bytes) -> Figures | None:
-    """Read the figures; None when they are torn."""
-    if len(data) != FIGURES_SIZE or not data.startswith(_MAGIC):
-        return None
-    if zlib.crc32(data[: _FIGURES.size]) != _SUM.unpack_from(data, _FIGURES.size)[0]:
-        return None
-    return Figures._make(_FIGURES.unpack_from(data)[1:])

@@ -11,9 +11,9 @@ from typing import Self
 
 from services.errors import SpoolError
 from services.output.model import Line, Stream
-from services.output.spool.layout import OPEN, Figures, Record, Run
-from services.output.spool.repair import read_figures
-from services.output.spool.segments import Place, Segments
+from services.output.spool.figures import Figures, FiguresFile
+from services.output.spool.layout import OPEN, Run
+from services.output.spool.segments import Block, Segments
 
 _OUTPUT = frozenset({Stream.STDOUT, Stream.STDERR})
 _CUT = 4000
@@ -33,6 +33,7 @@ class SpoolReader:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._segments = Segments(directory)
+        self._figures_file: FiguresFile | None = None
         self._figures = Figures()
 
     @classmethod
@@ -49,6 +50,9 @@ class SpoolReader:
     def close(self) -> None:
         """Free the files; there are no lines any more."""
         self._segments.close()
+        if self._figures_file is not None:
+            self._figures_file.close()
+            self._figures_file = None
 
     def __enter__(self) -> Self:
         return self
@@ -70,6 +74,11 @@ class SpoolReader:
             return self._figures.first_line
         last = self._segments.last
         return last.next_line + (1 if last.flags & OPEN else 0)
+
+    @property
+    def ended(self) -> int:
+        """The number behind the newest line that has ended; `end`, or one less."""
+        return self._segments.last.next_line if self._segments else self._figures.first_line
 
     @property
     def size(self) -> int:
@@ -109,7 +118,9 @@ class SpoolReader:
         """
         before = self._state
         try:
-            self._figures = read_figures(self.directory) or self._figures
+            self._figures_file = self._figures_file or FiguresFile.find(self.directory)
+            if self._figures_file is not None:
+                self._figures = self._figures_file.read() or self._figures
             self._segments.refresh(self._figures.first_offset)
         except OSError as error:
             raise SpoolError(f"cannot read output in {self.directory}", why=error.strerror or str(error)) from error
@@ -147,14 +158,15 @@ class SpoolReader:
         stop = min(start + count, self.end)
         found: list[Line] = []
         while number < stop:
-            place = self._segments.starting(number)
-            if place is None:
+            before = number
+            for block in self._segments.blocks(self._segments.starting(number)):
+                taken = self._lines_of(block, number, stop, cut)
+                found += taken
+                number += len(taken)
+                if number >= stop or not taken or block.record.flags & OPEN:
+                    break
+            if number == before:
                 break
-            taken = self._lines_of(place, number, stop, cut)
-            if not taken:
-                break
-            found += taken
-            number += len(taken)
         return found
 
     def rest(self, number: int, offset: int, limit: int) -> bytes:
@@ -210,12 +222,11 @@ class SpoolReader:
         place = self._segments.from_time(at)
         return self.end if place is None else self._segments.record(place).line
 
-    def _lines_of(self, place: Place, number: int, stop: int, cut: int) -> list[Line]:
-        """The lines from `number` on that start in one block; `number` must be the first of them wanted."""
-        record = self._segments.record(place)
-        runs = self._segments.runs(place, record)
-        data = self._segments.data(place, record)
-        pieces = data.split(b"\n")
+    def _lines_of(self, block: Block, number: int, stop: int, cut: int) -> list[Line]:
+        """The lines from `number` on that start in a block; that line must."""
+        record = block.record
+        runs = self._segments.runs(block)
+        pieces = block.data.split(b"\n")
         skipped = number - record.line
         position = sum(map(len, pieces[:skipped])) + skipped
         found = []
@@ -233,24 +244,15 @@ class SpoolReader:
         return found
 
     def _start_of(self, number: int) -> int:
-        place = self._segments.starting(number)
-        if place is None:
-            return self.size
-        record = self._segments.record(place)
-        return record.offset + self._behind_newlines(place, record, number - record.line)
+        for block in self._segments.blocks(self._segments.starting(number)):
+            return block.record.offset + _behind_newlines(block, number - block.record.line)
+        return self.size
 
     def _end_of(self, number: int) -> int:
         """The offset behind a line's last byte, its line end not counted."""
-        place = self._segments.ending(number)
-        if place is None:
-            return self.size
-        record = self._segments.record(place)
-        return record.offset + self._behind_newlines(place, record, number - record.line + 1) - 1
-
-    def _behind_newlines(self, place: Place, record: Record, count: int) -> int:
-        """The position in a block behind its first `count` line ends."""
-        pieces = self._segments.data(place, record).split(b"\n", count)
-        return sum(map(len, pieces[:count])) + count
+        for block in self._segments.blocks(self._segments.ending(number)):
+            return block.record.offset + _behind_newlines(block, number - block.record.line + 1) - 1
+        return self.size
 
     def _wanted(self, start: int | None, end: int | None, streams: frozenset[Stream]) -> Iterator[bytes]:
         first = self.first if start is None else max(start, self.first)
@@ -259,15 +261,21 @@ class SpoolReader:
             return
         position = self._start_of(first)
         stop = self.size if last == self.end else self._start_of(last)
-        for place, record in self._segments.places(self._segments.starting(first)):
+        for block in self._segments.blocks(self._segments.starting(first)):
+            record, data = block.record, block.data
             if record.offset >= stop:
                 return
-            data = self._segments.data(place, record)
-            runs = self._segments.runs(place, record)
+            runs = self._segments.runs(block)
             for run, following in zip(runs, [*runs[1:], None], strict=True):
                 if run.stream in streams and not run.added:
                     run_end = record.length if following is None else following.start
                     yield data[max(run.start, position - record.offset) : min(run_end, stop - record.offset)]
+
+
+def _behind_newlines(block: Block, count: int) -> int:
+    """The position in a block behind its first `count` line ends."""
+    pieces = block.data.split(b"\n", count)
+    return sum(map(len, pieces[:count])) + count
 
 
 def _stream_at(runs: list[Run], position: int) -> Stream:

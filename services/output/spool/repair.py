@@ -8,20 +8,16 @@ from typing import NamedTuple
 
 from services.output.model import Stream
 from services.output.spool.layout import (
-    FIGURES_NAME,
-    FIGURES_SIZE,
     MORE,
     OPEN,
     RECORD_SIZE,
     RUN_SIZE,
     STREAM_BITS,
-    Figures,
     Record,
     data_name,
     index_name,
     runs_name,
     segment_starts,
-    unpack_figures,
     unpack_record,
     unpack_runs,
 )
@@ -57,15 +53,19 @@ class Tail(NamedTuple):
         return self.last_stream if self.last is not None and self.last.flags & OPEN else None
 
 
-def repair(directory: Path, *, keep_unindexed: bool) -> Tail:
+def repair(directory: Path, first_offset: int, *, keep_unindexed: bool) -> Tail:
     """Cut torn records, and data no record tells of unless it is to be kept; remove segments that were dropped.
+
+    Args:
+        directory: The spool's.
+        first_offset: Where the oldest output still kept begins.
+        keep_unindexed: Leave data behind the last good record where it is.
 
     Raises:
         OSError: The files cannot be read or changed.
     """
-    figures = read_figures(directory) or Figures()
     starts = segment_starts(directory)
-    kept = [start for start in starts if start >= figures.first_offset] or starts[-1:]
+    kept = [start for start in starts if start >= first_offset] or starts[-1:]
     _remove_strays(directory, kept)
     while kept:
         tail = _tail(directory, kept[-1], keep_unindexed=keep_unindexed)
@@ -74,22 +74,6 @@ def repair(directory: Path, *, keep_unindexed: bool) -> Tail:
             return tail
         remove_segment(directory, kept.pop())
     return Tail()
-
-
-def read_figures(directory: Path) -> Figures | None:
-    """Read the figures; None when they are missing or torn.
-
-    Raises:
-        OSError: They cannot be read.
-    """
-    try:
-        descriptor = os.open(directory / FIGURES_NAME, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    try:
-        return unpack_figures(os.pread(descriptor, FIGURES_SIZE, 0))
-    finally:
-        os.close(descriptor)
 
 
 def remove_segment(directory: Path, start: int) -> None:

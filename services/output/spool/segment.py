@@ -26,6 +26,8 @@ from services.output.spool.layout import (
 )
 
 _TRIES = 3
+_READ_AHEAD = 64 * 1024
+_RECORDS_AHEAD = 64
 _NATIVE = sys.byteorder
 
 
@@ -39,6 +41,7 @@ class Segment:
     Attributes:
         count: How many records it has; at least one, or `open` would not have made it.
         first, last: Of them.
+        removed: Its files were removed while this object held them.
 
     Raises:
         OSError: It is not there, or cannot be read.
@@ -56,6 +59,7 @@ class Segment:
             raise
         self._last_bytes = b""
         self.count = 0
+        self.removed = False
         self.first: Record
         self.last: Record
 
@@ -86,14 +90,11 @@ class Segment:
             if descriptor is not None:
                 os.close(descriptor)
 
-    @property
-    def removed(self) -> bool:
-        """Whether its files were removed while this object held them."""
-        return os.fstat(self._index).st_nlink == 0
-
     def refresh(self) -> bool:
         """Take in new records; whether anything changed."""
-        count = os.fstat(self._index).st_size // RECORD_SIZE
+        found = os.fstat(self._index)
+        self.removed = found.st_nlink == 0
+        count = found.st_size // RECORD_SIZE
         if count and count == self.count:
             data = os.pread(self._index, RECORD_SIZE, (count - 1) * RECORD_SIZE)
             if data == self._last_bytes:
@@ -130,14 +131,27 @@ class Segment:
             )
         return record
 
+    def blocks(self, number: int) -> list[tuple[Record, bytes]]:
+        """Read a block, and those behind it while they fit into what one read brings.
+
+        Raises:
+            SpoolError: The record is damaged.
+        """
+        first = self.record(number)
+        records = [first]
+        if first.length < _READ_AHEAD:
+            data = os.pread(self._index, _RECORDS_AHEAD * RECORD_SIZE, (number + 1) * RECORD_SIZE)
+            for at in range(0, min(len(data), (self.count - 2 - number) * RECORD_SIZE), RECORD_SIZE):
+                record = unpack_record(data, at)
+                if record is None or record.end - first.offset > _READ_AHEAD:
+                    break
+                records.append(record)
+        data = self.data(first.offset, records[-1].end - first.offset)
+        return [(record, data[record.offset - first.offset : record.end - first.offset]) for record in records]
+
     def data(self, offset: int, size: int) -> bytes:
         """Bytes from an offset on, counted over the whole session; fewer where the segment ends."""
         return os.pread(self._data, max(0, min(size, self.last.end - offset)), offset - self.start)
-
-    def read_into(self, buffer: memoryview, offset: int) -> int:
-        """Fill a buffer with bytes from an offset on; returns how many there were."""
-        room = max(0, min(len(buffer), self.last.end - offset))
-        return os.preadv(self._data, [buffer[:room]], offset - self.start)
 
     def runs(self, record: Record) -> list[Run]:
         """Whose bytes a block holds.

@@ -18,6 +18,14 @@ class Place(NamedTuple):
     record: int
 
 
+class Block(NamedTuple):
+    """A block with its bytes."""
+
+    place: Place
+    record: Record
+    data: bytes
+
+
 class Segments:
     """The segments of a spool, oldest first; they follow one another without a gap.
 
@@ -96,17 +104,13 @@ class Segments:
         """
         return self._all[place.segment].record(place.record)
 
-    def runs(self, place: Place, record: Record) -> list[Run]:
-        """Whose bytes the block at a place holds.
+    def runs(self, block: Block) -> list[Run]:
+        """Whose bytes a block holds.
 
         Raises:
             SpoolError: They are damaged.
         """
-        return self._all[place.segment].runs(record)
-
-    def data(self, place: Place, record: Record) -> bytes:
-        """The bytes of the block at a place."""
-        return self._all[place.segment].data(record.offset, record.length)
+        return self._all[block.place.segment].runs(block.record)
 
     def read(self, offset: int, size: int) -> bytes:
         """Bytes from an offset on, across segments; fewer where the output ends."""
@@ -120,10 +124,18 @@ class Segments:
             number += 1
         return b"".join(parts)
 
-    def places(self, start: Place | None) -> Iterator[tuple[Place, Record]]:
-        """All blocks from a place on."""
+    def blocks(self, start: Place | None) -> Iterator[Block]:
+        """All blocks from a place on, several small ones read at once.
+
+        Raises:
+            SpoolError: One is damaged.
+        """
         while start is not None:
-            yield start, self.record(start)
+            segment, number = start
+            for record, data in self._all[segment].blocks(number):
+                start = Place(segment, number)
+                yield Block(start, record, data)
+                number += 1
             start = self.after(start)
 
     def after(self, place: Place) -> Place | None:

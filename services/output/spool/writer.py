@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -15,23 +14,21 @@ from services.errors import LockHeld, SpoolError
 from services.home import FileLock
 from services.output.model import Chunk, Cursor, Stream
 from services.output.spool.blocks import Block, BlockCutter, Piece, portions
+from services.output.spool.figures import Figures, FiguresFile
 from services.output.spool.held import HeldLines
 from services.output.spool.layout import (
-    FIGURES_NAME,
     LOCK_NAME,
     RECORD_SIZE,
-    Figures,
     Record,
     data_name,
     index_name,
-    pack_figures,
     pack_record,
     pack_runs,
     runs_name,
     segment_starts,
     unpack_record,
 )
-from services.output.spool.repair import Tail, read_figures, remove_segment, repair
+from services.output.spool.repair import Tail, remove_segment, repair
 from services.output.spool.segment_writer import SegmentWriter
 
 _SMALLEST_SEGMENT = 64 * 1024
@@ -50,7 +47,14 @@ class SpoolWriter:
     """
 
     def __init__(
-        self, directory: Path, lock: FileLock, limit: int, tail: Tail, figures_file: int, now: Callable[[], int]
+        self,
+        directory: Path,
+        lock: FileLock,
+        figures_file: FiguresFile,
+        figures: Figures,
+        tail: Tail,
+        limit: int,
+        now: Callable[[], int],
     ) -> None:
         self._directory = directory
         self._lock = lock
@@ -58,7 +62,7 @@ class SpoolWriter:
         self._segment_size = min(max(limit // _SEGMENTS, _SMALLEST_SEGMENT), _LARGEST_SEGMENT)
         self._now = now
         self._figures_file = figures_file
-        self._figures = read_figures(directory) or Figures()
+        self._figures = figures
         self._figures_stale = False
         self._held = HeldLines()
         self._notes: list[Piece] = []
@@ -96,10 +100,11 @@ class SpoolWriter:
                 if not lock.try_acquire():
                     raise LockHeld("the session's output is being written by another Pinfold")
                 opened.callback(lock.release)
-                tail = repair(directory, keep_unindexed=keep_unindexed)
-                figures_file = os.open(directory / FIGURES_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-                opened.callback(os.close, figures_file)
-                writer = cls(directory, lock, limit, tail, figures_file, now)
+                figures_file = FiguresFile(directory, writable=True)
+                opened.callback(figures_file.close)
+                figures = figures_file.read() or Figures()
+                tail = repair(directory, figures.first_offset, keep_unindexed=keep_unindexed)
+                writer = cls(directory, lock, figures_file, figures, tail, limit, now)
                 writer._resume(tail, keep_unindexed=keep_unindexed)
             except OSError as error:
                 why = _REASONS.get(error.errno or 0) or error.strerror or str(error)
@@ -172,7 +177,7 @@ class SpoolWriter:
         try:
             if self._segment is not None:
                 self._segment.sync()
-            os.fsync(self._figures_file)
+            self._figures_file.sync()
         except OSError as error:
             raise SpoolError("the output may not be whole on disk", why=error.strerror or str(error)) from error
 
@@ -182,7 +187,7 @@ class SpoolWriter:
             self._write(self._held.release(), patient=False)
             if self._segment is not None:
                 self._segment.close()
-            os.close(self._figures_file)
+            self._figures_file.close()
             self._lock.release()
 
     def __enter__(self) -> Self:
@@ -355,7 +360,7 @@ class SpoolWriter:
     def _save_figures(self) -> bool:
         """Write the figures in place, which needs no space; a failure is made up for by the next save."""
         try:
-            os.pwrite(self._figures_file, pack_figures(self._figures), 0)
+            self._figures_file.write(self._figures)
         except OSError:
             self._figures_stale = True
             return False
