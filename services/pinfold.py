@@ -77,7 +77,7 @@ class Pinfold:
             agents = Agents(home, events, calls, activity)
             await agents.load()
             if engines is None:
-                engines = _engines(home, await calls.run(home.identity), calls, env)
+                engines = make_engines(home, await calls.run(home.identity), calls, env)
             sandboxes = Sandboxes(home, database, activity, events, agents, engines, calls, now, new_id, env)
             closing.push_async_callback(sandboxes.close)
             if supervise:
@@ -85,7 +85,15 @@ class Pinfold:
             yield Pinfold(home, events, activity, agents, sandboxes, database, calls)
 
 
-def _engines(home: Home, identity: str, calls: BlockingCalls, env: Mapping[str, str]) -> dict[str, Engine]:
+def make_engines(home: Home, identity: str, calls: BlockingCalls, env: Mapping[str, str]) -> dict[str, Engine]:
+    """Build every engine, the preferred first; connects to none.
+
+    Args:
+        home: Whose sandboxes they run; need not exist for asking their status.
+        identity: The home's, which labels its sandboxes.
+        calls: Threads for blocking calls.
+        env: Where they look for `DOCKER_HOST` and the like.
+    """
     return {
         "docker": DockerEngine(identity, calls, env),
         "local": LocalEngine(home, identity, env),
