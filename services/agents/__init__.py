@@ -3,9 +3,11 @@
 from services.agents.agent import Agent
 from services.agents.agents import Agents
 from services.agents.aliases import alias_fault
+from services.agents.init import InitResult, init_home
 from services.agents.model import (
     AgentConfig,
     EngineName,
+    Interface,
     Lifecycle,
     Network,
     PinfoldConfig,
@@ -24,6 +26,8 @@ __all__ = [
     "AgentConfig",
     "Agents",
     "EngineName",
+    "Interface",
+    "InitResult",
     "Lifecycle",
     "Network",
     "Origin",
@@ -37,6 +41,7 @@ __all__ = [
     "agent_schema",
     "alias_fault",
     "config_schema",
+    "init_home",
     "parse_duration",
     "parse_size",
 ]

@@ -75,8 +75,8 @@ def _changed_text(text: str, change: Change, file: Path) -> str:
     from tomlkit import parse, table
     from tomlkit.exceptions import TOMLKitError
 
-    cut = _end_of_table(text, change.path)
     ended = text if text.endswith("\n") else text + "\n"
+    cut = _end_of_table(ended, change.path)
     head, tail = ended[:cut], ended[cut:]
     try:
         document = parse(head)
@@ -92,15 +92,15 @@ def _changed_text(text: str, change: Change, file: Path) -> str:
     return changed if text.endswith("\n") else changed.removesuffix("\n")
 
 
-def _end_of_table(text: str, path: tuple[str, ...]) -> int | None:
+def _end_of_table(text: str, path: tuple[str, ...]) -> int:
     """Where a key new to its `[table]` belongs: behind the table's last key, before comments on what follows.
 
-    None when the key is there already or its table has no header, so that tomlkit must see the whole text.
+    The end of the text when the key is there already or its table has no header, so that tomlkit must see it whole.
     """
     places = find_places(text)
     table = places.get(path[:-1])
     if path in places or table is None or not table.header:
-        return None
+        return len(text)
     next_header = min((p.line for p in places.values() if p.header and p.line > table.line), default=math.inf)
     last_line = max(p.last_line for p in places.values() if table.line <= p.line < next_header)
     return sum(len(line) + 1 for line in text.split("\n")[:last_line])
