@@ -2,12 +2,23 @@
 
 from pathlib import Path
 
-from themes.files import COLORS, ThemeFile, read_theme, theme_files
+from themes.files import COLORS, ThemeFile, read_theme, theme_files, theme_named_in
+from themes.watching import theme_changes
 
 FOLDER = Path(__file__).parent
 DEFAULT_THEME = "pinfold-dark"
 
-__all__ = ["COLORS", "DEFAULT_THEME", "FOLDER", "ThemeFile", "read_theme", "style_sheet", "theme_files"]
+__all__ = [
+    "COLORS",
+    "DEFAULT_THEME",
+    "FOLDER",
+    "ThemeFile",
+    "read_theme",
+    "style_sheet",
+    "theme_changes",
+    "theme_files",
+    "theme_named_in",
+]
 
 
 def style_sheet(name: str) -> Path:

@@ -53,6 +53,15 @@ def theme_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.toml"))
 
 
+def theme_named_in(config: Path) -> str:
+    """The theme that `[interface]` of a `pinfold.toml` names, for the first frame; "" when that cannot be told."""
+    try:
+        name = tomllib.loads(config.read_text(encoding="utf-8-sig"))["interface"]["theme"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):  # whoever reads the file in earnest reports it
+        return ""
+    return name if isinstance(name, str) else ""
+
+
 def read_theme(file: Path) -> ThemeFile:
     """Read one theme; whether its colours are colours shows when it is used.
 

@@ -18,17 +18,18 @@ from textual.screen import Screen
 from textual.worker import Worker
 
 from services.errors import PinfoldError
-from themes import DEFAULT_THEME, style_sheet
+from themes import style_sheet
 from tui.actions import Scope
 from tui.ascii_filter import AsciiFilter
 from tui.bridge import Bridge
 from tui.figures import counted
 from tui.glyphs import glyphs
+from tui.interface import InterfaceSettings, first_theme, register_builtin_themes
 from tui.keymap import Keymap, bindings, check_keymap
 from tui.screens.frame import FrameScreen
 from tui.store import Store
 from tui.text import safe
-from tui.theming import TERMINAL_THEME, builtin_theme, defaults_for
+from tui.theming import TERMINAL_THEME, defaults_for
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -101,16 +102,15 @@ class PinfoldApp(App[None]):
         self._pinfold: Pinfold | None = None
         self._serving: asyncio.Task[None] | None = None
         self.failure: PinfoldError | None = None
-        for name in (DEFAULT_THEME, TERMINAL_THEME):
-            theme = builtin_theme(name)
-            assert theme is not None
-            self.register_theme(theme)
-        self.theme = TERMINAL_THEME if plain else DEFAULT_THEME
+        self._interface = InterfaceSettings(self, home.themes_dir, plain=plain)
+        register_builtin_themes(self)
+        self.theme = TERMINAL_THEME if plain else first_theme(self, home.config_file)
 
     # ── opening and closing ───────────────────────────────────────────────────────────────────────────────────
 
     def on_mount(self) -> None:
         """Open the services once the first frame is out."""
+        self.store.interface_changed.subscribe(self, self._apply_interface)
         if self._open_services:
             self.call_after_refresh(self._open)
 
@@ -128,6 +128,19 @@ class PinfoldApp(App[None]):
 
     def _opened(self, pinfold: Pinfold) -> None:
         self._pinfold = pinfold
+        self.begin(self, self._interface.follow_own(self._complain), "themes")
+
+    def _apply_interface(self, _: None) -> None:
+        if self.store.interface is not None:
+            self.keymap, problems = self._interface.apply(self.store.interface)
+            if problems:
+                self._complain(problems)
+
+    def _complain(self, problems: Sequence[str]) -> None:
+        text = "\n".join(safe(problem) for problem in problems)
+        self.notify(
+            text, title="Not all of your interface settings can be used", severity="warning", timeout=12, markup=False
+        )
 
     async def on_unmount(self) -> None:
         """Let the services close, but not for long; sessions go on."""

@@ -52,7 +52,7 @@ class Bridge:
         self._await("sessions")
         await self._take_in_sessions(pinfold)
         self._await("agents")
-        self._store.put_agents(pinfold.agents.all())
+        self._take_in_agents(pinfold)
         self._take_in_engines(pinfold)
         self._await("")
 
@@ -63,7 +63,7 @@ class Bridge:
         if SessionChanged in kinds:
             await self._take_in_sessions(pinfold)
         if AgentsChanged in kinds:
-            self._store.put_agents(pinfold.agents.all())
+            self._take_in_agents(pinfold)
         if EngineChanged in kinds:
             self._take_in_engines(pinfold)
         if ActivityGrew in kinds:
@@ -73,6 +73,10 @@ class Bridge:
         changes = await pinfold.sandboxes.changed_since(self._revision)
         self._revision = changes.revision
         self._store.put_sessions(changes.sessions, changes.removed)
+
+    def _take_in_agents(self, pinfold: Pinfold) -> None:
+        self._store.put_agents(pinfold.agents.all())
+        self._store.put_interface(pinfold.agents.shared.interface)
 
     def _take_in_engines(self, pinfold: Pinfold) -> None:
         self._store.put_engines(pinfold.sandboxes.engines(), pinfold.sandboxes.orphans())

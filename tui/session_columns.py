@@ -122,4 +122,4 @@ def _graph(values: Sequence[float], top: float, figure: str, width: int) -> Cell
     figure = figure.rjust(_FIGURE)
     if room < 3:
         return cell(figure)
-    return (Span(bars(values, room, top), "accent"), Span(f" {figure}"))
+    return (Span(bars(tuple(values), room, top), "accent"), Span(f" {figure}"))

@@ -13,7 +13,7 @@ from textual.signal import Signal
 from tui.text import safe
 
 if TYPE_CHECKING:
-    from services.agents import Agent, Problem
+    from services.agents import Agent, Interface, Problem
     from services.sandbox import EngineStatus, Limits, Mount, Orphan, Session, SessionState
 
 
@@ -198,12 +198,14 @@ class Store:
         self.sessions: dict[str, SessionRow] = {}
         self.orphans: tuple[SessionRow, ...] = ()
         self.engines: tuple[EngineRow, ...] = ()
+        self.interface: Interface | None = None
         self.awaiting = "the services"
         self.awaiting_since = 0.0
         self._known_agents: dict[str, Agent] = {}
         self.agents_changed: Signal[None] = Signal(owner, "agents")
         self.sessions_changed: Signal[None] = Signal(owner, "sessions")
         self.engines_changed: Signal[None] = Signal(owner, "engines")
+        self.interface_changed: Signal[None] = Signal(owner, "interface")
         self.activity_changed: Signal[None] = Signal(owner, "activity")
         self.awaiting_changed: Signal[None] = Signal(owner, "awaiting")
 
@@ -248,6 +250,12 @@ class Store:
         """Replace all agents."""
         self._known_agents = {agent.alias: agent for agent in agents}
         self._relate_agents()
+
+    def put_interface(self, interface: Interface) -> None:
+        """Replace how the operator wants the screens."""
+        if interface != self.interface:
+            self.interface = interface
+            self.interface_changed.publish(None)
 
     def put_sessions(self, changed: Iterable[Session], removed: Iterable[str] = ()) -> None:
         """Add or replace sessions, and drop those removed."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual.css.errors import StyleValueError, StylesheetError
+from textual.css.errors import StylesheetError, StyleValueError
 from textual.css.parse import UnresolvedVariableError
 from textual.css.tokenizer import TokenError
 from textual.theme import Theme
 
 from services.errors import ConfigError
-from themes import FOLDER, ThemeFile, read_theme, theme_files
+from themes import ThemeFile, read_theme, theme_files
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -29,7 +29,7 @@ VARIABLE_DEFAULTS = {
     "warn": "#808080",
     "bad": "#808080",
     "muted-style": "none",
-    "cursor-style": "none",
+    "cursor-style": "bold",
     "mark-style": "none",
 }
 """What the style sheets need and Textual's own themes lack; `defaults_for` fits them to a theme."""
@@ -112,12 +112,6 @@ def defaults_for(theme: Theme) -> Mapping[str, str]:
         "warn": colors["text-warning"],
         "bad": colors["text-error"],
     }
-
-
-def builtin_theme(name: str) -> Theme | None:
-    """One of Pinfold's own themes, without reading the others."""
-    file = FOLDER / f"{name}.toml"
-    return textual_theme(read_theme(file)) if name.isprintable() and "/" not in name and file.is_file() else None
 
 
 def load_themes(app: App[object], folder: Path) -> LoadedThemes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -39,13 +39,13 @@ class FrameScreen(Screen[None]):
     MODE: ClassVar[str] = ""
     SCOPE: ClassVar[Scope] = Scope.EVERYWHERE
     HELP: ClassVar[str] = ""
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [
+    HORIZONTAL_BREAKPOINTS = [
         (0, "-narrow"),
         (100, "-medium"),
         (140, "-wide"),
         (190, "-very-wide"),
     ]
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-low"), (20, "-high")]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]
 
     _narrowed = False
 
@@ -162,7 +162,7 @@ class FrameScreen(Screen[None]):
                 return
 
 
-def keys_that_work(screen: Screen[object]) -> list[Key]:
+def keys_that_work(screen: Screen[Any]) -> list[Key]:
     """The keys for the bar of a screen as it stands, in the order of the actions' ranks."""
     by_action: dict[str, str] = {}
     for key, active in screen.active_bindings.items():

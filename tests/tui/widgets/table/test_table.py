@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 from textual.app import App, ComposeResult
 from textual.geometry import Region
+from textual.pilot import Pilot
 
 from tui.widgets.table import Column, Table, cell
 
@@ -33,6 +34,7 @@ class TableApp(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.messages: list[str] = []
+        self.pilot: Pilot[None]
         self.table = Recorded(
             [
                 Column("name", "NAME", lambda row, _: cell(row.name), lambda row: row.name, 10),
@@ -46,7 +48,7 @@ class TableApp(App[None]):
         yield self.table
 
     def on_table_opened(self, message: Table.Opened) -> None:
-        self.messages.append(f"opened {message.table.row.name}")
+        self.messages.append(f"opened {self.table.row}")
 
 
 def rows(*names: str) -> list[Row]:
@@ -158,7 +160,7 @@ async def test_a_click_chooses_a_double_click_opens_and_a_heading_sorts(app) -> 
     await app.pilot.click(Table, offset=(5, 2))
     assert app.table.row == Row("a")
     await app.pilot.click(Table, offset=(5, 2), times=2)
-    assert app.messages == ["opened a"]
+    assert app.messages == [f"opened {Row('a')}"]
     await app.pilot.click(Table, offset=(5, 0))
     assert [row.name for row in app.table.rows] == ["a", "b"]
 
