@@ -1,0 +1,216 @@
+"""A sandbox as the engine knows it: the container made of a spec, and what an inspected one says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from services.errors import EngineError
+from services.policy import WORKSPACE
+from services.sandbox.engines.docker.facts import EngineFacts
+from services.sandbox.engines.docker.instants import nanoseconds
+from services.sandbox.engines.docker.owner import SandboxUser, sandbox_user
+from services.sandbox.engines.engine import SandboxState
+from services.sandbox.model import Mount, SandboxSpec
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+HOME_LABEL = "pinfold.home"
+SESSION_LABEL = "pinfold.session"
+AGENT_LABEL = "pinfold.agent"
+LIFECYCLE_LABEL = "pinfold.lifecycle"
+
+SANDBOX_HOME = "/home/agent"
+"""HOME inside, unless the spec's environment names another."""
+
+_LOG_FILES = 4
+_SMALLEST_LOG_FILE = 1024 * 1024
+_SMALLEST_SCRATCH = 64 * 1024 * 1024
+_SCRATCH_WITHOUT_LIMIT = 1024 * 1024 * 1024
+_KILLED = 128 + 9
+
+
+class Identified(msgspec.Struct, rename="pascal"):
+    """Anything of the engine's of which only the id matters."""
+
+    id: str
+
+
+class ContainerState(msgspec.Struct, rename="pascal"):
+    """`State` of an inspected container."""
+
+    status: str = ""
+    exit_code: int = 0
+    oom_killed: bool = msgspec.field(default=False, name="OOMKilled")
+    error: str = ""
+    started_at: str = ""
+    finished_at: str = ""
+
+
+class ContainerConfig(msgspec.Struct, rename="pascal"):
+    """`Config` of an inspected container."""
+
+    labels: dict[str, str] | None = None
+    tty: bool = False
+
+
+class Container(msgspec.Struct, rename="pascal"):
+    """An inspected container, as far as Pinfold looks at it."""
+
+    id: str
+    name: str = ""
+    state: ContainerState = msgspec.field(default_factory=ContainerState)
+    config: ContainerConfig = msgspec.field(default_factory=ContainerConfig)
+
+    def label(self, name: str) -> str:
+        """Return a label, "" when it is missing."""
+        return (self.config.labels or {}).get(name, "")
+
+    @property
+    def status(self) -> Literal["created", "running", "exited"]:
+        """What Pinfold calls the engine's states."""
+        if self.state.status == "created":
+            return "created"
+        return "running" if self.state.status in ("running", "paused", "restarting") else "exited"
+
+    def sandbox_state(self) -> SandboxState:
+        """Say it in Pinfold's words."""
+        exited = self.status == "exited"
+        main_killed = exited and self.state.exit_code == _KILLED
+        return SandboxState(
+            id=self.id,
+            session=self.label(SESSION_LABEL),
+            agent=self.label(AGENT_LABEL),
+            status=self.status,
+            exit_code=self.state.exit_code if exited else None,
+            out_of_memory=self.state.oom_killed and main_killed,
+            child_out_of_memory=self.state.oom_killed and not main_killed,
+            error=self.state.error,
+            started_at=nanoseconds(self.state.started_at),
+            ended_at=nanoseconds(self.state.finished_at) if exited else None,
+        )
+
+
+def container_name(spec: SandboxSpec) -> str:
+    """Name a session's container; the same session always gets the same name, so it cannot be made twice."""
+    return f"pinfold-{spec.home[:8]}-{spec.session}"
+
+
+def create_container(client: APIClient, spec: SandboxSpec, secrets: Mapping[str, str], facts: EngineFacts) -> object:
+    """Ask the engine for a spec's container; to be called in a thread.
+
+    Everything that keeps the sandbox in is decided here and cannot be loosened by a spec: no capability, no new
+    privileges, the engine's own system call filter, a read-only root, no terminal, no input, no other mount than the
+    spec's. `/tmp` and HOME are writable and in memory; programs there may be run, since agents compile and test there
+    and the workspace is executable anyway.
+
+    Secrets become variables, which is where every runner looks for them; they travel in the request's body only. Who
+    may talk to the engine can read them from it.
+
+    Raises:
+        EngineError: The spec asks for what this engine does not offer.
+    """
+    user = sandbox_user(_owner(spec.workspace), rootless=facts.rootless, remaps_users=facts.remaps_users)
+    environment = {"HOME": SANDBOX_HOME, **spec.environment, **secrets}
+    entry: dict[str, Any] = {"entrypoint": list(spec.command)} if spec.command else {}
+    return client.create_container(
+        spec.image,
+        name=container_name(spec),
+        user=f"{user.uid}:{user.gid}",
+        environment=environment,
+        working_dir=_working_directory(spec),
+        labels={
+            HOME_LABEL: spec.home,
+            SESSION_LABEL: spec.session,
+            AGENT_LABEL: spec.agent,
+            LIFECYCLE_LABEL: spec.lifecycle,
+        },
+        host_config=_host_config(client, spec, facts, user, environment["HOME"]),
+        use_config_proxy=False,
+        **entry,
+    )
+
+
+def _host_config(
+    client: APIClient, spec: SandboxSpec, facts: EngineFacts, user: SandboxUser, home: str
+) -> dict[str, Any]:
+    from docker.types import LogConfig
+    from docker.types import Mount as EngineMount
+
+    limits = spec.limits
+    scratch = _scratch_size(limits.memory)
+    options = f"rw,exec,nosuid,nodev,size={scratch}"
+    scratches = {"/tmp": f"{options},mode=1777"}
+    if home.startswith(("/home/", "/root")):
+        scratches[home] = f"{options},mode=0700,uid={user.uid},gid={user.gid}"
+    more: dict[str, Any] = {}
+    if limits.memory is not None:
+        more |= {"mem_limit": limits.memory, "memswap_limit": limits.memory}
+    if limits.cpus is not None:
+        more["nano_cpus"] = int(min(limits.cpus, facts.cpus or limits.cpus) * 1e9)
+    if limits.pids is not None:
+        more["pids_limit"] = limits.pids
+    if user.as_outside:
+        more["userns_mode"] = "host"
+    size = max(_SMALLEST_LOG_FILE, spec.output_limit // _LOG_FILES)
+    return client.create_host_config(
+        mounts=[
+            EngineMount(mount.target, _source(mount), type="bind", read_only=not mount.writable, propagation="rprivate")
+            for mount in spec.mounts
+        ],
+        tmpfs={place: options for place, options in scratches.items() if not _is_mounted(place, spec.mounts)},
+        network_mode=_network(spec),
+        cap_drop=["ALL"],
+        security_opt=["no-new-privileges"],
+        read_only=True,
+        init=True,
+        log_config=LogConfig(type="local", config={"max-size": str(size), "max-file": str(_LOG_FILES)}),
+        **more,
+    )
+
+
+def _network(spec: SandboxSpec) -> str:
+    match spec.network:
+        case "none":
+            return "none"
+        case "open":
+            return "bridge"
+        case _:
+            raise EngineError(
+                f"cannot keep {spec.agent} to its allowed domains",
+                why=f'network = "{spec.network}" is not available with the docker engine yet',
+                fix='Choose network = "none" or "open".',
+            )
+
+
+def _working_directory(spec: SandboxSpec) -> str:
+    return next((mount.target for mount in spec.mounts if mount.source == spec.workspace), WORKSPACE)
+
+
+def _source(mount: Mount) -> str:
+    """Resolve links, so that what was judged is mounted; whether it is there, the engine says."""
+    if not PurePosixPath(mount.source).is_absolute():
+        raise EngineError(f"cannot mount {mount.source}", why="it is not an absolute path")
+    return os.path.realpath(mount.source)
+
+
+def _is_mounted(place: str, mounts: tuple[Mount, ...]) -> bool:
+    return any(place == mount.target or place.startswith(f"{mount.target.rstrip('/')}/") for mount in mounts)
+
+
+def _scratch_size(memory: int | None) -> int:
+    """Bytes for each of /tmp and HOME: a quarter of the memory, which they count against."""
+    return _SCRATCH_WITHOUT_LIMIT if memory is None else max(_SMALLEST_SCRATCH, memory // 4)
+
+
+def _owner(workspace: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(workspace)  # noqa: PTH116 - beside realpath, one way to name a path
+    except OSError:
+        return None
+    return found.st_uid, found.st_gid
