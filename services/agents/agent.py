@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from services.agents.model import AgentConfig, RiskProfile
 from services.agents.problems import Problem
 from services.agents.settings import SandboxSettings
 
 
-@dataclass(frozen=True)
-class Agent:
+class Agent(msgspec.Struct, frozen=True):
     """A configured worker.
 
     Attributes:

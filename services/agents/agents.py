@@ -10,14 +10,11 @@ from typing import Any
 from services.activity import ActivityLog, AgentsChanged, Events
 from services.agents.agent import Agent
 from services.agents.aliases import alias_fault, nearest
-from services.agents.editing import Change
 from services.agents.looking import Look, look
 from services.agents.model import PinfoldConfig
 from services.agents.problems import Problem
 from services.agents.reading import LIMIT
-from services.agents.schema import write_schemas
 from services.agents.watching import reasons_to_look
-from services.agents.writing import set_agent_key, write_new_agent
 from services.errors import AgentNotFound, ConfigError
 from services.home import BlockingCalls, Home, read_file
 
@@ -118,8 +115,10 @@ class Agents:
             ConfigError: The alias is not valid or taken, or a value is wrong.
             PinfoldError: It cannot be written.
         """
-        fault = alias_fault(alias)
-        if fault:
+        from services.agents.schema import write_schemas
+        from services.agents.writing import write_new_agent  # only reading belongs to start-up
+
+        if fault := alias_fault(alias):
             raise ConfigError(f'"{alias}" cannot be an alias: {fault}')
         await self.load()
         agent = {"enabled": enabled, "description": description, "risk_profile": self._profile_named(risk_profile)}
@@ -147,6 +146,9 @@ class Agents:
             LockHeld: Another Pinfold is changing it.
             PinfoldError: It cannot be written.
         """
+        from services.agents.editing import Change
+        from services.agents.writing import set_agent_key
+
         if fault := alias_fault(self.get(alias).alias):
             raise ConfigError(f'"{alias}" cannot be an alias: {fault}', fix="Rename its directory.")
         await self._calls.run(set_agent_key, self._home, alias, Change(("agent", "enabled"), enabled))

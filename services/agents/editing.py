@@ -10,9 +10,10 @@ import codecs
 import copy
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
+
+import msgspec
 
 from services.agents.positions import Place, find_places
 from services.agents.problems import KeyPath, Problem, dotted
@@ -22,8 +23,7 @@ from services.errors import ConfigError
 Value: TypeAlias = bool | int | float | str | Sequence["Value"] | Mapping[str, "Value"]
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """One key to set.
 
     Attributes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+
+import msgspec
 
 from services.agents.model import PinfoldConfig
 from services.agents.reading import LIMIT, read_config
@@ -18,8 +19,7 @@ _DEMO_PROFILE = "demo"
 _HERE = Path()
 
 
-@dataclass(frozen=True)
-class InitResult:
+class InitResult(msgspec.Struct, frozen=True):
     """What became of a home's first files.
 
     Attributes:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Generic
+
+import msgspec
 
 from services.agents.agent import Agent
 from services.agents.aliases import alias_fault
@@ -27,8 +28,7 @@ _COARSE_CLOCK_NS = 100_000_000
 """Two changes of a file within one tick of its file system's clock can leave the same stamp."""
 
 
-@dataclass(frozen=True)
-class KnownFile(Generic[ConfigT]):
+class KnownFile(msgspec.Struct, Generic[ConfigT], frozen=True):
     """A TOML file at the last look.
 
     Attributes:
@@ -56,8 +56,7 @@ class KnownFile(Generic[ConfigT]):
         return bool(self.problems) and self.config is not None
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """All TOML files of a home at one moment.
 
     Attributes:
@@ -68,10 +67,10 @@ class Look:
     """
 
     shared_file: KnownFile[PinfoldConfig] | None = None
-    shared: PinfoldConfig = field(default_factory=PinfoldConfig)
+    shared: PinfoldConfig = msgspec.field(default_factory=PinfoldConfig)
     shared_problems: tuple[Problem, ...] = ()
-    files: Mapping[str, KnownFile[AgentConfig]] = field(default_factory=dict)
-    agents: Mapping[str, Agent] = field(default_factory=dict)
+    files: Mapping[str, KnownFile[AgentConfig]] = msgspec.field(default_factory=dict)
+    agents: Mapping[str, Agent] = msgspec.field(default_factory=dict)
     doubtful: bool = False
 
 
@@ -88,7 +87,7 @@ def look(home: Home, before: Look, *, patient: bool) -> Look:
         directories = _agent_directories(home)
     except OSError as error:
         unlisted = Problem(f"cannot list the agents: {error.strerror}", home.agents_dir)
-        return replace(before, shared_problems=(unlisted,), doubtful=False)
+        return msgspec.structs.replace(before, shared_problems=(unlisted,), doubtful=False)
     files: dict[str, KnownFile[AgentConfig]] = {}
     for alias, directory in directories.items():
         known = before.files.get(alias)
@@ -104,7 +103,7 @@ def look(home: Home, before: Look, *, patient: bool) -> Look:
             doubtful = True
             files[alias] = known
     if shared_file == before.shared_file and files == before.files and not _unlisted(before, home):
-        return replace(before, shared_file=shared_file, files=files, doubtful=doubtful)
+        return msgspec.structs.replace(before, shared_file=shared_file, files=files, doubtful=doubtful)
     return _judge(home, shared_file, dict(sorted(files.items())), doubtful)
 
 
@@ -135,7 +134,7 @@ def _look_at_file(path: Path, kind: type[ConfigT], known: KnownFile[ConfigT] | N
         return KnownFile(path, MISSING, False, None, before, (Problem(error.why, path),))
     settled = time.time_ns() - text.stamp.modified_ns > _COARSE_CLOCK_NS
     if known is not None and text.data == known.data:
-        return replace(known, stamp=text.stamp, settled=settled)
+        return msgspec.structs.replace(known, stamp=text.stamp, settled=settled)
     reading = read_config(text.data, path, kind)
     return KnownFile(path, text.stamp, settled, text.data, reading.config or before, reading.problems)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from services.errors import ConfigError
 
@@ -17,8 +18,7 @@ _LONGEST_QUOTED = 40
 _BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(msgspec.Struct, frozen=True):
     """One value or key that is wrong, wherever it stands.
 
     Attributes:
@@ -33,8 +33,7 @@ class Fault:
     severity: Severity = "error"
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """One thing wrong with a file.
 
     Attributes:

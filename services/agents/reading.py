@@ -6,14 +6,12 @@ import codecs
 import re
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from services.agents.model import AgentConfig, PinfoldConfig
-from services.agents.positions import find_places, line_of
 from services.agents.problems import Fault, Problem, dotted
 
 ConfigT = TypeVar("ConfigT", AgentConfig, PinfoldConfig)
@@ -35,8 +33,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class Reading(Generic[ConfigT]):
+class Reading(msgspec.Struct, Generic[ConfigT], frozen=True):
     """What a file turned out to be.
 
     Attributes:
@@ -108,6 +105,8 @@ def _not_toml(error: tomllib.TOMLDecodeError, text: str, file: Path) -> Problem:
 
 
 def _endless_number(text: str, file: Path) -> Problem:
+    from services.agents.positions import find_places
+
     for path, place in find_places(text).items():
         if _ENDLESS.match(text, place.start, place.end):
             return Problem("the number is far too long", file, place.line, dotted(path))
@@ -125,6 +124,8 @@ def located(faults: Iterable[Fault], data: bytes, file: Path) -> tuple[Problem, 
     faults = tuple(faults)
     if not faults:
         return ()
+    from services.agents.positions import find_places, line_of  # only files with faults pay for it
+
     text = decoded(data, file)
     places = find_places(text) if isinstance(text, str) else {}
     found = [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+import msgspec
 
 from services.agents.model import EngineName, Lifecycle, Network, PrepareStep, Runner, SandboxSection
 from services.agents.units import parse_duration, parse_size
@@ -27,8 +28,7 @@ _BUILT_IN = SandboxSection(
 _IDLE_TIMEOUTS = {"session": "30m", "longrunning": "2h"}
 
 
-@dataclass(frozen=True)
-class SandboxSettings:
+class SandboxSettings(msgspec.Struct, frozen=True):
     """What a sandbox of an agent is made with.
 
     Attributes:
@@ -64,7 +64,8 @@ class SandboxSettings:
 
     def with_lifecycle(self, lifecycle: Lifecycle) -> SandboxSettings:
         """The same settings for a session whose lifecycle the operator chose at its start."""
-        return replace(self, lifecycle=lifecycle, idle_timeout=_idle_timeout(lifecycle, self._stated_idle_timeout))
+        idle_timeout = _idle_timeout(lifecycle, self._stated_idle_timeout)
+        return msgspec.structs.replace(self, lifecycle=lifecycle, idle_timeout=idle_timeout)
 
 
 def resolve(own: SandboxSection, defaults: SandboxSection) -> SandboxSettings:
