@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
-from services.errors import EngineError, LockHeld, PinfoldError, SandboxGone, SessionNotFound
+from services.errors import DatabaseError, EngineError, LockHeld, PinfoldError, SandboxGone, SessionNotFound
 from services.home import BlockingCalls, Home
 from services.output import SpoolReader, SpoolWriter
 from services.sandbox import transitions
@@ -55,16 +56,24 @@ class Followers:
         self._now = now
         self._after_end = after_end
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._news = asyncio.Event()
+        self._closed = False
 
     def ensure(self, session: str) -> None:
         """Follow a session unless it is being followed here already."""
-        if session not in self._tasks:
+        if session not in self._tasks and not self._closed:
             task = asyncio.create_task(self._follow(session), name=f"follow {session}")
             self._tasks[session] = task
             task.add_done_callback(lambda _: self._tasks.pop(session, None))
 
+    def look_again(self) -> None:
+        """Some sandbox may have ended: look now and not at the next interval."""
+        self._news.set()
+        self._news = asyncio.Event()
+
     async def close(self) -> None:
         """Stop following; the sessions go on."""
+        self._closed = True
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -77,17 +86,17 @@ class Followers:
                 if session.state not in transitions.IN_SANDBOX or transitions.never_ran(session):
                     return
                 ended = await self._see_to_its_end(session, await self._roster.engine_of(session))
+                if ended is not None:
+                    await self._after_end(ended)
+                return
             except SessionNotFound:
                 return
             except LockHeld:
                 await asyncio.sleep(_LOCK_SECONDS)
             except PinfoldError as error:
-                await self._complain(session_id, error)
+                with suppress(DatabaseError):  # whoever watches the records tells of it
+                    await self._complain(session_id, error)
                 await asyncio.sleep(_TROUBLE_SECONDS)
-            else:
-                if ended is not None:
-                    await self._after_end(ended)
-                return
 
     async def _see_to_its_end(self, session: Session, engine: Engine) -> Session | None:
         """Bring in all output and record the end; None when somebody else recorded it."""
@@ -115,10 +124,13 @@ class Followers:
 
     async def _wait_for_end(self, session: Session, engine: Engine) -> SandboxState:
         while True:
+            news = self._news
             state = await engine.inspect(session.sandbox)
             if state.status == "exited":
                 return state
-            await asyncio.sleep(_LOOK_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_SECONDS):
+                    await news.wait()
 
     async def _complete(self, session: Session) -> None:
         """See that the spool an engine wrote is marked complete; its supervisor may have died before it did so."""

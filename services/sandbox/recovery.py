@@ -93,6 +93,7 @@ class Recovery:
             EngineUnavailable: It does not answer; nothing was concluded.
         """
         sandboxes = await engine.list()  # before the records are read: whatever it shows was recorded first
+        self._followers.look_again()
         found = {sandbox.session: sandbox for sandbox in sandboxes}
         sessions = {session.id: session for session in await self._store.current()}
         sessions |= await self._store.by_id(found.keys() - sessions.keys())

@@ -65,6 +65,7 @@ class Sandboxes:
         self._home = home
         self._activity = activity
         self._calls = calls
+        self._now = now
         self._starts: set[asyncio.Task[Session]] = set()
         self._store = SessionStore(database, activity, events, now)
         self._roster = EngineRoster(engines, events)
@@ -118,6 +119,17 @@ class Sandboxes:
             yield StartProgress(task.result(), "running")
         finally:
             await _end(task)
+
+    async def preview(self, request: StartRequest) -> Session:
+        """Say what a start would record, mounts and limits included, without starting anything; the id is empty.
+
+        Raises:
+            AgentNotFound: No agent has this alias.
+            SessionRefused: Something forbids it.
+            EngineUnavailable: The engine asked for does not exist.
+        """
+        plan = await self._planner.plan(request)
+        return plan.session("", "", SessionFiles.of(self._home, "new"), self._now())
 
     async def _start(self, request: StartRequest, tell: Tell) -> Session:
         try:
@@ -175,10 +187,10 @@ class Sandboxes:
         """
         found = await self._store.resolve(session)
         while True:
+            await self._recovery.take_up([await self._store.get(found.id)])
             ended = await self._store.until(found.id, lambda now: now.state.ended, within=_TAKE_UP_SECONDS)
             if ended is not None:
                 return ended
-            await self._recovery.take_up([await self._store.get(found.id)])
 
     # --- acting
 
@@ -296,7 +308,8 @@ class Sandboxes:
     async def close(self) -> None:
         """Let go of everything within moments; sessions go on, starts under way are cancelled."""
         starts = [_end(task) for task in self._starts]
-        await _within(_CLOSING_SECONDS, self._stopper.close(), self._followers.close(), *starts)
+        await _within(_CLOSING_SECONDS, self._stopper.close(), *starts)
+        await _within(_CLOSING_SECONDS, self._followers.close())
         await _within(_CLOSING_SECONDS, self._roster.close())
 
     async def _after_end(self, session: Session) -> None:

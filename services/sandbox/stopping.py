@@ -10,9 +10,18 @@ import asyncio
 import math
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from services.errors import EngineError, PinfoldError, SandboxGone, SessionError, SessionNotFound, SessionRefused
+from services.errors import (
+    DatabaseError,
+    EngineError,
+    PinfoldError,
+    SandboxGone,
+    SessionError,
+    SessionNotFound,
+    SessionRefused,
+)
 from services.home import Home
 from services.sandbox import transitions
 from services.sandbox.cleanup import Cleanup
@@ -137,6 +146,8 @@ class Stopper:
             return  # another Pinfold climbs; who waits here takes over when it is gone
         try:
             engine = await self._roster.engine_of(session)
+            if (await engine.inspect(session.sandbox)).status == "exited":
+                return
             for number, rung in enumerate(_LADDER[first:], start=first):
                 if await self._ends_on(rung, number, session, engine):
                     return
@@ -144,10 +155,12 @@ class Stopper:
         except SandboxGone:
             return  # its follower records that it is lost
         except PinfoldError as error:
-            await self._store.change(session.id, transitions.not_stopped(str(error)))
+            with suppress(DatabaseError):  # then the session is still recorded as stopping, and the stop goes on later
+                await self._store.change(session.id, transitions.not_stopped(str(error)))
         finally:
             hands.release()
             self._followers.ensure(session.id)
+            self._followers.look_again()
 
     async def _ends_on(self, rung: _Rung, number: int, session: Session, engine: Engine) -> bool:
         """Send one rung's signal and wait; whether the session needs no further rung."""
@@ -213,7 +226,7 @@ def _reached(steps: Sequence[Step]) -> int:
     """The rung to go on with: the one that was running, else the one after the last that did not help."""
     numbers = {rung.step: number for number, rung in enumerate(_LADDER)}
     climbed = [step for step in steps if step.name in numbers]
-    if not climbed:
+    if not climbed or climbed[-1].state == "done":
         return 0
     last = numbers[climbed[-1].name]
     return last if climbed[-1].state == "running" else min(last + 1, _KILL)

@@ -111,7 +111,7 @@ REFUSALS = [
     pytest.param({}, {"runner": "clod"}, "no runner 'clod'", id="unknown runner"),
     pytest.param({"enabled": False}, {}, "disabled", id="disabled"),
     pytest.param({"profile": "nobody"}, {}, "nobody", id="no such profile"),
-    pytest.param({"script": ""}, {}, "names no command", id="no command"),
+    pytest.param({"script": ""}, {}, "no command", id="no command"),
     pytest.param({"sandbox": "secrets = ['TOKEN_NOT_SET']"}, {}, "TOKEN_NOT_SET", id="missing secret"),
     pytest.param({"rest": "[workspace]\npath = '/no/such/workspace'"}, {}, "/no/such/workspace", id="no workspace"),
     pytest.param({}, {"prompt": "a\0b"}, "NUL", id="prompt with NUL"),
@@ -142,6 +142,7 @@ async def test_an_unknown_agent_and_an_unknown_engine_are_named(world: World):
 
 
 async def test_running_unconfined_needs_the_profiles_consent(world: World, tmp_path: Path):
+    (tmp_path / "sh").symlink_to("/bin/sh")
     world.env["PATH"] = str(tmp_path)  # no bubblewrap there
     world.agent(script="true", profile="confined")
     async with world.pinfold() as pinfold:
@@ -267,9 +268,9 @@ async def test_a_once_step_that_was_changed_runs_again(world: World):
 SLOW_PREPARE = 'prepare = [{ cmd = ["sh", "-c", "touch begun; sleep 60"] }]'
 
 
-async def begun(world: World) -> None:
+async def begun(world: World, alias: str = "worker") -> None:
     async def has_begun() -> bool:
-        return (world.home.default_workspace("worker") / "begun").exists()
+        return (world.home.default_workspace(alias) / "begun").exists()
 
     await eventually(has_begun)
 
@@ -320,7 +321,7 @@ async def test_closing_pinfold_cancels_its_starts_and_leaves_what_runs(world: Wo
         running = await started(pinfold)
         await printed(pinfold, running.id, "up")
         starting = asyncio.create_task(started(pinfold, "slow"))
-        await until(pinfold, "slow", lambda found: found.state is SessionState.STARTING)
+        await begun(world, "slow")
     with pytest.raises(PinfoldError):
         await starting
     async with world.pinfold(supervise=False) as pinfold:
