@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ class Listener:
         self._waiting[event] = None
         self._arrived.set()
 
-    async def batches(self, pause: float = 0.0) -> AsyncIterator[tuple[Event, ...]]:
+    async def batches(self, pause: float = 0.0) -> AsyncGenerator[tuple[Event, ...], None]:
         """Yield all events waiting, in order of arrival; then wait at least `pause` seconds."""
         while True:
             await self._arrived.wait()
