@@ -18,7 +18,7 @@ def admit(spec: SandboxSpec, secrets: Mapping[str, str], bubblewrap: Bubblewrap)
         SessionRefused: It would run unconfined and its profile does not allow that.
         EngineError: Something it needs is not here.
     """
-    if not spec.command:
+    if not spec.command or not spec.command[0]:
         raise EngineError(
             f"{spec.agent} has nothing to run",
             why="the local engine has no images whose own command it could take",

@@ -44,6 +44,9 @@ _CONFIGURATION = (
     "ssl",
     "timezone",
 )
+_KERNEL_SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs")
+"""Parts of /proc that root may write even without any capability, and bubblewrap leaves as they are for root."""
+
 _NETWORK_CONFIGURATION = ("resolv.conf",)
 _NAMESPACES = (
     "--unshare-user-try",
@@ -143,6 +146,8 @@ def _system(*, network: bool) -> Iterator[str]:
     for name in (*_CONFIGURATION, *(_NETWORK_CONFIGURATION if network else ())):
         yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
     yield from ("--proc", "/proc", "--dev", "/dev")
+    for name in _KERNEL_SETTINGS:
+        yield from ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[bytes]:

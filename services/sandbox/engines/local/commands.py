@@ -14,7 +14,7 @@ from services.errors import EngineError
 from services.sandbox.engines.local.bubblewrap import Bubblewrap, confinement
 from services.sandbox.engines.local.environment import clean_environment
 from services.sandbox.engines.local.folder import SandboxFolder
-from services.sandbox.engines.local.settling import MARK, mark
+from services.sandbox.engines.local.marks import SANDBOX, mark
 from services.sandbox.engines.local.supervisor import Command, Order, Record
 from services.sandbox.model import SandboxSpec
 
@@ -66,7 +66,7 @@ class Setting:
         return Command(
             argv=argv,
             directory=spec.workspace,
-            environment={**environment, MARK: mark(spec)},
+            environment={**environment, SANDBOX: mark(spec.home, spec.session)},
             bubblewrap=self.bubblewrap.path if confined else "",
             confinement=confinement(spec, scratch, terminal=terminal) if confined else (),
             cores=cores(spec),

@@ -20,6 +20,7 @@ from services.sandbox.engines.local.folder import SandboxFolder
 from services.sandbox.engines.local.further import run_to_end
 from services.sandbox.engines.local.kept import KeptSandboxes
 from services.sandbox.engines.local.launch import Launch
+from services.sandbox.engines.local.marks import mark
 from services.sandbox.engines.local.presence import until_gone
 from services.sandbox.engines.local.removal import kill_main_process
 from services.sandbox.engines.local.shell import LocalShell
@@ -220,7 +221,8 @@ class LocalEngine:
             return
         admit(spec, secrets, setting.bubblewrap)
         setting.folder.make(spec)
-        self._launches[spec.session] = Launch(setting.folder, setting.order(secrets))
+        known_by = mark(spec.home, spec.session)
+        self._launches[spec.session] = Launch(setting.folder, known_by, setting.order(secrets))
 
 
 def _refuse_to_start(spec: SandboxSpec, record: Record | None) -> None:

@@ -8,6 +8,7 @@ from services.errors import EngineError, SandboxGone
 from services.home import Home
 from services.sandbox.engines.engine import SandboxState
 from services.sandbox.engines.local.folder import SandboxFolder
+from services.sandbox.engines.local.marks import mark
 from services.sandbox.engines.local.removal import remove_sandbox
 from services.sandbox.engines.local.settling import settled
 from services.sandbox.engines.local.supervisor import Record, is_alive
@@ -94,7 +95,10 @@ class KeptSandboxes:
         """
         folder = SandboxFolder.of(self._home, sandbox)
         try:
-            spec = folder.spec(self._home_id)
+            folder.spec(self._home_id)
+            record = folder.record()
         except SandboxGone:
             return
-        remove_sandbox(folder, spec, folder.record())
+        except EngineError:  # damaged files are no reason to keep what they once described
+            record = None
+        remove_sandbox(folder, mark(self._home_id, sandbox), record)

@@ -12,6 +12,7 @@ from pathlib import Path
 import services
 from services.errors import EngineError
 from services.sandbox.engines.local.folder import SandboxFolder
+from services.sandbox.engines.local.marks import SUPERVISED
 from services.sandbox.engines.local.supervisor import Answer, Order
 
 PROGRAM = (sys.executable, "-P", str(Path(__file__).with_name("supervise.py")))
@@ -36,23 +37,31 @@ class Launch:
     supervisor ends too.
     """
 
-    def __init__(self, folder: SandboxFolder, order: Order) -> None:
+    def __init__(self, folder: SandboxFolder, mark: str, order: Order) -> None:
         """Start the supervisor, hand it the order and wait until it is ready.
+
+        Args:
+            folder: The sandbox's files.
+            mark: What the supervisor is known by.
+            order: What to run.
 
         Raises:
             EngineError: It did not come up.
         """
         self._folder = folder
-        with folder.log.open("ab") as log:
+        log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
             process = subprocess.Popen(
                 [*PROGRAM, "program", str(folder.directory)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env=ENVIRONMENT,
+                env={**ENVIRONMENT, SUPERVISED: mark},
                 cwd="/",
                 start_new_session=True,
             )
+        finally:
+            os.close(log)
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("the pipes that were asked for are missing")
         self._to, self._from = process.stdin, process.stdout

@@ -7,39 +7,47 @@ import time
 
 from services.errors import EngineError
 from services.sandbox.engines.local.folder import SandboxFolder
-from services.sandbox.engines.local.settling import end_survivors
+from services.sandbox.engines.local.marks import SUPERVISED, end_sandbox_processes, marked
+from services.sandbox.engines.local.settling import own_processes
 from services.sandbox.engines.local.supervisor import Process, Record, is_alive, send
-from services.sandbox.model import SandboxSpec
 
 _END_SECONDS = 5.0
 
 
 def kill_main_process(record: Record) -> None:
     """Kill the main process; its supervisor, or the confinement around it, takes all others of the sandbox along."""
-    for process in (record.main, record.root):
-        if process is not None and process != record.supervisor:
-            send(process, signal.SIGKILL)
+    for process in own_processes(record):
+        send(process, signal.SIGKILL)
 
 
-def remove_sandbox(folder: SandboxFolder, spec: SandboxSpec, record: Record | None) -> None:
+def remove_sandbox(folder: SandboxFolder, mark: str, record: Record | None) -> None:
     """End a sandbox at once and remove everything of it but its output.
+
+    Args:
+        folder: Its files.
+        mark: What its processes carry.
+        record: None when there is none that can be read; its processes are then found by their mark.
 
     Raises:
         EngineError: Something of it cannot be ended or removed.
     """
-    if record is not None:
+    if record is None:
+        end_sandbox_processes(mark)
+        supervisors = marked(SUPERVISED, mark)
+    else:
         if record.status == "running":
             kill_main_process(record)
-        if not _gone_soon(record.supervisor):
-            send(record.supervisor, signal.SIGKILL)
-            if not _gone_soon(record.supervisor):
-                raise EngineError(
-                    f"the supervisor of sandbox {spec.session} does not end",
-                    why=f"process {record.supervisor.pid} waits for a disk that does not answer",
-                )
-        if record.status == "running":
-            end_survivors(spec, record)
+        supervisors = [record.supervisor]
+    for supervisor in supervisors:
+        if not (_gone_soon(supervisor) or (send(supervisor, signal.SIGKILL) and _gone_soon(supervisor))):
+            raise _stays(folder, f"its supervisor, process {supervisor.pid}, waits for a disk that does not answer")
+    if not end_sandbox_processes(mark):
+        raise _stays(folder, "a process of it waits for a disk that does not answer")
     folder.remove()
+
+
+def _stays(folder: SandboxFolder, why: str) -> EngineError:
+    return EngineError(f"sandbox {folder.directory.name} does not end", why=why, fix="Try again.")
 
 
 def _gone_soon(process: Process) -> bool:

@@ -11,24 +11,15 @@ import os
 import signal
 import time
 from dataclasses import replace
-from pathlib import Path
 
 from services.errors import LockHeld, SpoolError
 from services.output import SpoolWriter
 from services.sandbox.engines.local.folder import SandboxFolder
-from services.sandbox.engines.local.supervisor import Process, Record, identify, is_alive, send, write_record
+from services.sandbox.engines.local.marks import end_sandbox_processes, mark
+from services.sandbox.engines.local.supervisor import Process, Record, identify, is_alive, write_record
 from services.sandbox.model import SandboxSpec
 
-MARK = "PINFOLD_SANDBOX"
-"""The variable that names a process's sandbox."""
-
 _KILLED = 128 + signal.SIGKILL
-_END_SECONDS = 5.0
-
-
-def mark(spec: SandboxSpec) -> str:
-    """The value of `MARK` inside a sandbox: no other sandbox, of whatever home, has the same."""
-    return f"{spec.home}/{spec.session}"
 
 
 def settled(folder: SandboxFolder, spec: SandboxSpec, record: Record) -> Record:
@@ -49,17 +40,9 @@ def settled(folder: SandboxFolder, spec: SandboxSpec, record: Record) -> Record:
         return record  # somebody else is at it, or a supervisor runs where we cannot see it
 
 
-def end_survivors(spec: SandboxSpec, record: Record) -> None:
-    """Kill the processes of a sandbox that no supervisor looks after, and wait until they are gone."""
-    known = [process for process in (record.main, record.root) if process and process != record.supervisor]
-    deadline = time.monotonic() + _END_SECONDS
-    while time.monotonic() < deadline:
-        left = [process for process in known if is_alive(process)] + _marked(spec)
-        if not left:
-            return
-        for process in left:
-            send(process, signal.SIGKILL)
-        time.sleep(0.01)
+def own_processes(record: Record) -> list[Process]:
+    """The processes of the sandbox itself that a record names."""
+    return [process for process in (record.main, record.root) if process and process != record.supervisor]
 
 
 def _settle(folder: SandboxFolder, spec: SandboxSpec, record: Record) -> Record:
@@ -68,7 +51,7 @@ def _settle(folder: SandboxFolder, spec: SandboxSpec, record: Record) -> Record:
     try:
         with contextlib.closing(_spool(folder, spec)) as spool:
             if same_boot:
-                end_survivors(spec, record)
+                end_sandbox_processes(mark(spec.home, spec.session), own_processes(record))
             spool.note(f"ended: {reason}")
             spool.finish()
     except SpoolError as error:
@@ -93,16 +76,3 @@ def _reason(folder: SandboxFolder, *, same_boot: bool) -> str:
 def _this_boot() -> str:
     itself = identify(os.getpid())
     return itself.boot if itself else ""
-
-
-def _marked(spec: SandboxSpec) -> list[Process]:
-    wanted = f"{MARK}={mark(spec)}".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        process = identify(int(entry.name))
-        with contextlib.suppress(OSError):  # it ended, or is another user's
-            if process and wanted in (entry / "environ").read_bytes().split(b"\0") and is_alive(process):
-                found.append(process)
-    return found

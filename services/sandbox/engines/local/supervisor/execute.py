@@ -21,6 +21,8 @@ STARTED = "ok"
 """All a report says when the command was executed; else its last line is a status and a reason."""
 
 _REPORT = 3
+_LOWEST = 10  # descriptors below may be taken by what is put in their place
+_SCRIPT = "/.start"
 _SET_PARENT_DEATH_SIGNAL = 1
 
 # Inside a sandbox only a shell can look whether the command is there; $1 is the command, with its arguments behind it.
@@ -119,24 +121,23 @@ def _reset_signals() -> None:
 
 
 def _execute_confined(command: Command, report: int | None, status: int | None) -> NoReturn:
-    options = [*command.confinement]
+    script = _UNREPORTED_START if report is None else _REPORTED_START
+    options = ["--ro-bind-data", str(_in_memory(script.encode())), _SCRIPT, *command.confinement]
     for name, value in command.environment.items():
         options += ["--setenv", name, value]
     if status is not None:
-        status = fcntl.fcntl(status, fcntl.F_DUPFD, 10)
+        status = fcntl.fcntl(status, fcntl.F_DUPFD, _LOWEST)
         options += ["--json-status-fd", str(status)]
     if report is not None:
         os.dup2(report, _REPORT)
-    script = _UNREPORTED_START if report is None else _REPORTED_START
-    handed_over = _in_memory(options)
-    arguments = (command.bubblewrap, "--args", str(handed_over), "--", "/bin/sh", "-c", script, "sh", *command.argv)
+    handed_over = _in_memory(b"".join(os.fsencode(option) + b"\0" for option in options))
+    arguments = (command.bubblewrap, "--args", str(handed_over), "--", "/bin/sh", _SCRIPT, *command.argv)
     os.execve(command.bubblewrap, arguments, {})
 
 
-def _in_memory(options: list[str]) -> int:
-    """Options in a file that is on no disk and, unlike a command line, in no list of processes."""
-    data = b"".join(os.fsencode(option) + b"\0" for option in options)
-    descriptor = os.memfd_create("options", 0)
+def _in_memory(data: bytes) -> int:
+    """A file that is on no disk and, unlike a command line, in no list of processes."""
+    descriptor = fcntl.fcntl(os.memfd_create("handed over"), fcntl.F_DUPFD, _LOWEST)
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

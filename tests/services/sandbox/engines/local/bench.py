@@ -16,7 +16,6 @@ from services.home import Home
 from services.output import SpoolReader, SpoolWriter, Stream
 from services.sandbox.engines.engine import SandboxState
 from services.sandbox.engines.local import LocalEngine
-from services.sandbox.engines.local.settling import MARK
 from services.sandbox.engines.local.supervisor import Record, is_alive, read_record
 from services.sandbox.model import Limits, SandboxSpec
 
@@ -128,16 +127,15 @@ class Bench:
 
     def left_running(self) -> list[str]:
         """The command lines of processes that carry this home's mark."""
-        return [command_line(pid) for pid in marked(f"{MARK}={self.home_id}/".encode())]
+        return [line for line in map(command_line, _processes_with(f"={self.home_id}/".encode())) if line]
 
 
-def marked(mark: bytes) -> list[int]:
-    """Processes with a variable that begins so."""
+def _processes_with(mark: bytes) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                if any(pair.startswith(mark) for pair in (entry / "environ").read_bytes().split(b"\0")):
+                if mark in (entry / "environ").read_bytes():
                     found.append(int(entry.name))
     return found
 
