@@ -82,7 +82,7 @@ class PinfoldApp(App[None]):
     """
 
     TITLE = "pinfold"
-    CSS_PATH = [style_sheet("base"), style_sheet("widgets/bars"), style_sheet("widgets/table")]
+    CSS_PATH = [style_sheet("base"), style_sheet("widgets/bars"), style_sheet("widgets/table"), style_sheet("widgets/palette")]
     MODES = {"agents": _agents, "memory": _memory, "sandboxes": _sandboxes, "archives": _archives}
     DEFAULT_MODE = "agents"
     COMMANDS = {_palette}

@@ -22,6 +22,13 @@ def duration(seconds: float) -> str:
     return f"{whole // 86400}d{whole % 86400 // 3600:02}h"
 
 
+def span(seconds: float) -> str:
+    """Write a set length of time as people write it: `15m`, `1h30m`, `45s`."""
+    whole = int(seconds)
+    parts = [(whole // 86400, "d"), (whole // 3600 % 24, "h"), (whole // 60 % 60, "m"), (whole % 60, "s")]
+    return "".join(f"{count}{unit}" for count, unit in parts if count) or "0s"
+
+
 def ago(at: int | None, now: int) -> str:
     """Write how long ago a moment was, in one unit: `now`, `12s`, `4m`, `3h`, `2d`; `–` for never.
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from textual.binding import ActiveBinding
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.markup import escape
 
-from tui.actions import BY_ID, key_name
+from tui.actions import ACTIONS, Action, Scope, key_name
 from tui.host import host
 from tui.states import state_word
 
@@ -38,15 +41,16 @@ class Everything(Provider):
         """Offer the actions that work here."""
         for command in self._commands():
             if command.first:
-                yield DiscoveryHit(command.name, command.run, help=command.help)
+                yield DiscoveryHit(Content(command.name), command.run, text=command.name, help=escape(command.help))
 
     async def search(self, query: str) -> Hits:
         """Offer what matches."""
         matcher = self.matcher(query)
         for command in self._commands():
-            score = matcher.match(command.name)
+            score, places = matcher.fuzzy_search.match(query, command.name)
             if score > 0:
-                yield Hit(score, matcher.highlight(command.name), command.run, help=command.help)
+                shown = _highlighted(command.name, places)
+                yield Hit(score, shown, command.run, text=command.name, help=escape(command.help))
 
     def _commands(self) -> Iterator[Command]:
         yield from self._actions()
@@ -55,15 +59,20 @@ class Everything(Provider):
         yield from self._themes()
 
     def _actions(self) -> Iterator[Command]:
-        seen: set[str] = set()
-        for key, active in self.screen.active_bindings.items():
-            action = BY_ID.get(active.binding.id or "")
-            if action is None or action.id in seen or not active.enabled or action.id == "app.commands":
+        working: dict[str, ActiveBinding] = {}
+        for active in self.screen.active_bindings.values():
+            if active.enabled and active.binding.id:
+                working.setdefault(active.binding.id, active)
+        keymap = host(self.screen).keymap
+        for action in sorted(ACTIONS, key=_nearness):
+            if action.id not in working or action.id == "app.commands":
                 continue
-            seen.add(action.id)
             noun = action.id.partition(".")[0]
+            active = working[action.id]
             run = partial(self.app.run_action, active.binding.action, active.node)
-            yield Command(f"{noun}: {action.label}", f"{action.help}  [{key_name(key)}]", run, first=True)
+            keys = " ".join(key_name(key) for key in keymap.of(action))
+            plain_move = action.scope is Scope.LIST and not action.rank
+            yield Command(f"{noun}: {action.label}", f"{action.help}  ({keys})", run, first=not plain_move)
 
     def _agents(self) -> Iterator[Command]:
         for row in host(self.screen).store.agents[:_MOST]:
@@ -82,3 +91,16 @@ class Everything(Provider):
 
     def _use_theme(self, name: str) -> None:
         self.app.theme = name
+
+
+def _nearness(action: Action) -> int:
+    """What belongs to the pane and the screen in use comes before what works everywhere."""
+    return {Scope.EVERYWHERE: 2, Scope.LIST: 1}.get(action.scope, 0)
+
+
+def _highlighted(name: str, places: Iterable[int]) -> Content:
+    """Show which letters were found; Textual's own way would read markup in the name."""
+    content = Content(name)
+    for place in places:
+        content = content.stylize("bold $accent", place, place + 1)
+    return content

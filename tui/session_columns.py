@@ -65,11 +65,11 @@ def session_columns(history: Histories, now: Clock, *, with_agent: bool = True) 
         Column(
             "lifecycle", "LIFECYCLE", lambda row, _: cell(row.lifecycle, "muted"), lambda r: r.lifecycle, 11, drop=2
         ),
-        Column("age", "AGE", lambda row, _: cell(age(row, now())), newest_first, 6, right=True),
+        Column("age", "AGE", lambda row, _: cell(age(row, now())), newest_first, 6, right=True, drop=7),
         Column("cpu", "CPU", cpu, _last(history, "cpu"), _FIGURE, grow=1, most=14, right=True, drop=5),
         Column("memory", "MEM", memory, _last(history, "memory"), _FIGURE, grow=1, most=14, right=True, drop=4),
         Column("exit", "EXIT", lambda row, _: exit_cell(row), lambda row: row.exit_code or 0, 4, right=True, drop=3),
-        Column("last", "LAST", lambda row, _: last_cell(row, now()), last_moment, 14, grow=4),
+        Column("last", "LAST", lambda row, _: last_cell(row, now()), last_moment, 14, grow=4, drop=6),
     ]
     return columns if with_agent else columns[1:]
 

@@ -6,11 +6,11 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from services.activity import ActivityLog, Events
 from services.agents import Agents
-from services.errors import EngineUnavailable, PinfoldError, SandboxGone, SessionError, SessionRefused
+from services.errors import EngineError, EngineUnavailable, PinfoldError, SandboxGone, SessionError, SessionRefused
 from services.home import BlockingCalls, Database, Home
 from services.output import SpoolReader
 from services.sandbox import transitions
@@ -223,7 +223,8 @@ class Sandboxes:
 
         Args:
             session: Its name.
-            force: Kill it first when it is live.
+            force: Kill it first when it is live; and when its engine is away, leave the sandbox behind, which is an
+                orphan once the engine is back.
 
         Raises:
             SessionRefused: It is live, or another Pinfold has its hands on it.
@@ -233,14 +234,16 @@ class Sandboxes:
         if found.state.live and not force:
             raise SessionRefused(f"session {found.id} is {found.state.value}", fix="Stop it first, or use force.")
         if found.state.live:
-            await self._stopper.kill(found)
+            with suppress(SessionError, EngineError):  # the reason is told when the sandbox cannot be removed either
+                await self._stopper.kill(found)
         hands = SessionFiles.of(self._home, found.id).hands()
         if not await take(hands, within=_HANDS_SECONDS):
             raise SessionRefused(f"session {found.id} cannot be removed now", why="another Pinfold is at its sandbox")
         try:
-            await self._cleanup.forget(await self._store.get(found.id))
+            await self._cleanup.forget(await self._store.get(found.id), leave_behind=force)
         finally:
             hands.release()
+        self._followers.drop(found.id)
 
     async def shell(self, session: str, command: tuple[str, ...], columns: int, rows: int) -> Shell:
         """Open an interactive terminal in a running sandbox, which counts as busy until it is closed.

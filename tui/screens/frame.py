@@ -147,11 +147,11 @@ class FrameScreen(Screen[None]):
     # ── keys ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def scopes(self) -> list[Scope]:
-        """Whose actions work here, what has the focus first."""
+        """Whose actions work here, those of the screen first, those that work everywhere last."""
         reachable = [
             BY_ID[active.binding.id].scope for active in self.active_bindings.values() if active.binding.id in BY_ID
         ]
-        return list(dict.fromkeys(reachable))
+        return sorted(dict.fromkeys(reachable), key=lambda scope: (scope is Scope.EVERYWHERE, scope is Scope.LIST))
 
     @on(KeyBar.Pressed)
     async def press(self, message: KeyBar.Pressed) -> None:

@@ -14,7 +14,7 @@ from tui.glyphs import glyphs
 from tui.keymap import Keymap
 from tui.screens.dialog import Dialog
 
-_KEYS = 14
+_KEYS = 12
 
 
 class HelpScreen(Dialog[None]):

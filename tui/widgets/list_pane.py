@@ -8,10 +8,10 @@ from typing import ClassVar, Generic, TypeVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.widgets import Input
 
 from tui.widgets.empty_state import EmptyState
+from tui.widgets.pane import Pane
 from tui.widgets.table import Table
 from tui.widgets.title_line import TitleLine
 
@@ -36,7 +36,7 @@ class FilterInput(Input):
         self.post_message(Input.Submitted(self, self.value))
 
 
-class ListPane(Generic[R], Vertical):
+class ListPane(Generic[R], Pane):
     """Holds one table.
 
     Args:
@@ -46,7 +46,7 @@ class ListPane(Generic[R], Vertical):
     """
 
     def __init__(self, title: str, table: Table[R], *, id: str | None = None) -> None:
-        super().__init__(id=id, classes="pane")
+        super().__init__(id=id)
         self._title = title
         self.table = table
         self._words = EmptyState()

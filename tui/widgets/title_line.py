@@ -14,7 +14,12 @@ from tui.widgets.component import component_style
 class TitleLine(Widget):
     """A rule with a title in it; brighter while the pane below has the focus."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"title-line--rule", "title-line--title", "title-line--warn"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "title-line--rule",
+        "title-line--title",
+        "title-line--status",
+        "title-line--warn",
+    }
 
     def __init__(self, title: str = "", status: str = "") -> None:
         super().__init__()
@@ -42,17 +47,23 @@ class TitleLine(Widget):
         """Title, warning and status as one text."""
         return "  ".join(part for part in (self._title, self._warning, self._status) if part)
 
+    def notify_style_update(self) -> None:
+        """Draw again when the pane gets or loses the focus."""
+        super().notify_style_update()
+        self.refresh()
+
     def render(self) -> Content:
         """Draw rule, title and status; the status goes first when there is little room."""
         line = glyphs().line
         rule = component_style(self, "title-line--rule")
         title_style = component_style(self, "title-line--title")
+        status_style = component_style(self, "title-line--status")
         warn_style = component_style(self, "title-line--warn")
         width = self.size.width
         left = Content.assemble((line, rule), (f" {self._title} ", title_style))
         if self._warning:
             left = Content.assemble(left, (f"{self._warning} ", warn_style))
-        right = Content.assemble((f" {self._status} ", rule), (line, rule)) if self._status else Content("")
+        right = Content.assemble((f" {self._status} ", status_style), (line, rule)) if self._status else Content("")
         if left.cell_length + right.cell_length > width:
             right = Content("")
         left = left.truncate(width, ellipsis=True)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui.figures import duration, middle, size
+from tui.figures import middle, size, span
 from tui.glyphs import glyphs
 from tui.text import safe
-from tui.widgets.table import Cell, Column, Span, cell
+from tui.widgets.table import Cell, Column, cell
 
 if TYPE_CHECKING:
     from services.agents import Agent
 
 OWN = "agent.toml"
 _BUILT_IN = "built in"
+_UNSET = {"allowed_tools": "unrestricted", "description": "", "risk_profile": "none named"}
+"""What an empty value means where that is not `none`."""
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,14 @@ class Setting:
 
     Attributes:
         origin: The file or profile that says so.
+        first: The first of its section.
     """
 
     section: str
     field: str
     value: str
     origin: str
+    first: bool = False
 
     @property
     def key(self) -> str:
@@ -41,19 +45,16 @@ class Setting:
 def setting_columns() -> list[Column[Setting]]:
     """The columns from left to right."""
     return [
-        Column("field", "FIELD", _field, None, 24, grow=1, most=34),
-        Column("value", "VALUE", _value, None, 14, grow=4),
-        Column("origin", "FROM", lambda row, _: _origin(row), None, 12, grow=1, most=22, drop=1),
+        Column("section", "SECTION", lambda row, _: cell(row.section if row.first else "", "muted"), None, 11, drop=1),
+        Column("field", "FIELD", lambda row, _: cell(row.field), None, 18, grow=1, most=22),
+        Column("value", "VALUE", _value, None, 14, grow=6),
+        Column("origin", "FROM", lambda row, _: _origin(row), None, 12, grow=1, most=22, drop=2),
     ]
-
-
-def _field(row: Setting, _: int) -> Cell:
-    return (Span(f"{row.section}.", "muted"), Span(row.field))
 
 
 def _value(row: Setting, width: int) -> Cell:
     if not row.value:
-        return cell(glyphs().dash, "muted")
+        return cell(_UNSET.get(row.field, "none"), "muted")
     return cell(middle(row.value, width, glyphs().ellipsis), "strong" if row.origin == OWN else "")
 
 
@@ -65,7 +66,8 @@ def settings_in_force(agent: Agent) -> list[Setting]:
     """List every field of an agent that has a configuration; none for one that never had a good one."""
     if agent.config is None:
         return []
-    return [*_agent(agent), *_permissions(agent), *_workspace(agent), *_memory(agent), *_sandbox(agent)]
+    sections = (_agent(agent), _sandbox(agent), _permissions(agent), _workspace(agent), _memory(agent))
+    return [replace(row, first=index == 0) for section in sections for index, row in enumerate(section)]
 
 
 def _agent(agent: Agent) -> Iterator[Setting]:
@@ -120,8 +122,8 @@ def _sandbox(agent: Agent) -> Iterator[Setting]:
         ("engine", settings.engine or "the first that answers"),
         ("image", settings.image),
         ("lifecycle", settings.lifecycle),
-        ("idle_timeout", "never" if settings.idle_timeout is None else duration(settings.idle_timeout)),
-        ("stop_timeout", duration(settings.stop_timeout)),
+        ("idle_timeout", "never" if settings.idle_timeout is None else span(settings.idle_timeout)),
+        ("stop_timeout", span(settings.stop_timeout)),
         ("memory", "unlimited" if settings.memory is None else size(settings.memory)),
         ("cpus", "unlimited" if settings.cpus is None else f"{settings.cpus:g}"),
         ("pids", "unlimited" if settings.pids is None else str(settings.pids)),

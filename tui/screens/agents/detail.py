@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.message import Message
 
 from tui.screens.agents.config import Setting, setting_columns, settings_in_force
@@ -15,6 +14,7 @@ from tui.session_columns import session_columns
 from tui.store import AgentRow, SessionRow
 from tui.text import safe
 from tui.widgets.empty_state import EmptyState
+from tui.widgets.pane import Pane
 from tui.widgets.source_view import Remark, SourceView
 from tui.widgets.tab_strip import TabStrip
 from tui.widgets.table import Table
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TABS = (("config", "Config"), ("source", "Source"), ("sessions", "Sessions"))
 
 
-class AgentDetail(Vertical):
+class AgentDetail(Pane):
     """Three tabs about one agent.
 
     Args:
@@ -41,7 +41,7 @@ class AgentDetail(Vertical):
             self.alias = alias
 
     def __init__(self, now: Callable[[], int]) -> None:
-        super().__init__(id="agent", classes="pane")
+        super().__init__(id="agent")
         self._row: AgentRow | None = None
         self._tabs = TabStrip(TABS)
         self._settings: Table[Setting] = Table(setting_columns(), lambda row: row.key, id="config")

@@ -93,7 +93,7 @@ class AgentsScreen(FrameScreen):
     def _show_chosen(self) -> None:
         row = self._agents.table.row
         store = self.host.store
-        self._detail.display = row is not None
+        self._detail.set_class(row is None, "-none")
         if row is None:
             self._detail.show(None, None, ())
         else:

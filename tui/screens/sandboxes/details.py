@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.figures import SECOND, ago, duration, middle, moment, size
+from tui.figures import SECOND, ago, duration, middle, moment, size, span
 from tui.glyphs import glyphs
 from tui.states import state_word
 from tui.store import SessionRow
 from tui.text import safe
+from tui.widgets.pane import Pane
 from tui.widgets.title_line import TitleLine
 
 if TYPE_CHECKING:
@@ -32,11 +33,11 @@ _STEP_LOOKS = {
 }
 
 
-class SessionDetails(Vertical):
+class SessionDetails(Pane):
     """Shows one session; its steps count on while they run."""
 
     def __init__(self) -> None:
-        super().__init__(classes="pane", id="details")
+        super().__init__(id="details")
         self._row: SessionRow | None = None
         self._steps: tuple[Step, ...] = ()
 
@@ -125,7 +126,7 @@ def _exit(row: SessionRow) -> str:
 def _lifecycle(row: SessionRow) -> str:
     if row.idle_timeout is None:
         return row.lifecycle
-    return f"{row.lifecycle}, until idle for {duration(row.idle_timeout)}"
+    return f"{row.lifecycle}, until idle for {span(row.idle_timeout)}"
 
 
 def _mounts(row: SessionRow, room: int) -> list[Content]:
@@ -135,7 +136,7 @@ def _mounts(row: SessionRow, room: int) -> list[Content]:
     for mount in row.mounts:
         access = "rw" if mount.writable else "ro"
         text = f"{access} {safe(mount.target)} {'<-' if glyphs().ascii else '←'} {safe(mount.source)}"
-        lines.append(_fact("" if lines else "mounts", middle(text, room), "$warn" if mount.writable else ""))
+        lines.append(_fact("" if lines else "mounts", middle(text, room)))
     return lines or [_fact("mounts", "none", "$muted")]
 
 
@@ -144,7 +145,7 @@ def _limits(limits: Limits | None) -> str:
         return "none"
     parts = [
         f"{size(limits.memory)} memory" if limits.memory else "",
-        f"{limits.cpus:g} cpus" if limits.cpus else "",
+        f"{limits.cpus:g} {'cpu' if limits.cpus == 1 else 'cpus'}" if limits.cpus else "",
         f"{limits.pids} processes" if limits.pids else "",
     ]
     return ", ".join(part for part in parts if part) or "none"

@@ -46,9 +46,7 @@ def question(ending: Ending, rows: Sequence[SessionRow]) -> Confirm | None:
             f"Stop {sessions}?", lines, "Each is interrupted, then terminated, then killed.", f"Stop {sessions}"
         )
     if ending == "kill":
-        return Confirm(
-            f"Kill {sessions}?", lines, "What they hold and have not written is lost.", f"Kill {sessions}"
-        )
+        return Confirm(f"Kill {sessions}?", lines, "What they hold and have not written is lost.", f"Kill {sessions}")
     return Confirm(f"Remove {sessions}?", lines, _loss(rows), f"Remove {sessions}")
 
 

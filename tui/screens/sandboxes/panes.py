@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Container, Vertical
+from textual.containers import Container
 from textual.message import Message
 
 from services.errors import SessionNotFound
@@ -16,6 +16,7 @@ from tui.states import state_word
 from tui.store import SessionRow
 from tui.widgets.empty_state import EmptyState
 from tui.widgets.log_pane import LogPane
+from tui.widgets.pane import Pane
 from tui.widgets.title_line import TitleLine
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 MOST_PANES = 4
 
 
-class OutputPane(Vertical):
+class OutputPane(Pane):
     """The output of one session, with its name above.
 
     Attributes:
@@ -40,7 +41,7 @@ class OutputPane(Vertical):
             self.pane = pane
 
     def __init__(self) -> None:
-        super().__init__(classes="pane output")
+        super().__init__(classes="output")
         self.log_pane = LogPane()
         self.row: SessionRow | None = None
         self._reader: SpoolReader | None = None
@@ -88,6 +89,7 @@ class OutputPane(Vertical):
 
     def on_descendant_focus(self) -> None:
         """Tell which pane is in use."""
+        super().on_descendant_focus()
         self.post_message(self.Focused(self))
 
     @on(LogPane.StatusChanged)

@@ -31,6 +31,8 @@ from tui.widgets.table import Table
 if TYPE_CHECKING:
     from services.sandbox import StartRequest
 
+_AROUND_ROWS = 2
+_LEAST_HEIGHT = 8
 _SETTLING_SECONDS = 0.12
 """How long the cursor must rest before the first pane follows it."""
 
@@ -101,7 +103,9 @@ class SandboxesScreen(FrameScreen):
             )
         else:
             self._sessions.wait_for(store.awaiting, store.awaiting_since)
-        self._sessions.show(store.session_rows)
+        rows = store.session_rows
+        self._sessions.show(rows)
+        self._sessions.styles.max_height = max(len(rows) + _AROUND_ROWS, _LEAST_HEIGHT) if rows else None
         for pane in self._panes.panes[1:]:
             if pane.row is not None:
                 pane.show(store.sessions.get(pane.row.id, pane.row))
@@ -119,7 +123,7 @@ class SandboxesScreen(FrameScreen):
     def _follow_cursor(self) -> None:
         row = self._sessions.table.row
         self._panes.first.show(row)
-        self._panes.display = self._sessions.table.total > 0
+        self.query_one("#body").set_class(row is None and not self._sessions.table.total, "-none")
         self._show_details()
         self.refresh_bindings()
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from services.agents import SandboxSettings
 
 _SETTLING_SECONDS = 0.15
+_PLACEHOLDER = 50
 _LIFECYCLES = ("oneshot", "session", "longrunning", "persistent")
 
 
@@ -53,14 +54,12 @@ class StartForm(Dialog[StartRequest]):
         agents = [row for row in self._host.store.agents if row.startable]
         options = [(Content(row.alias), row.alias) for row in agents]
         chosen = self._alias if any(row.alias == self._alias for row in agents) else Select.NULL
-        engines = [("", "first that fits"), *((engine.name, engine.name) for engine in self._host.store.engines)]
+        engines = [("", "its own"), *((engine.name, engine.name) for engine in self._host.store.engines)]
         with Vertical(id="box"):
             yield Static("Start a session", id="heading", markup=False)
             yield Field("Agent", Select(options, value=chosen, prompt="choose", id="agent-choice", compact=True))
             yield Field("Engine", Choice(engines, "", id="engine"))
-            yield Field(
-                "Lifecycle", Choice([("", "as configured"), *((x, x) for x in _LIFECYCLES)], "", id="lifecycle")
-            )
+            yield Field("Lifecycle", Choice([("", "its own"), *((x, x) for x in _LIFECYCLES)], "", id="lifecycle"))
             yield Field("Image", Input(id="image", compact=True))
             yield Field("Command", Input(id="command", compact=True))
             yield Field("Prompt", Input(id="prompt", placeholder="what to do; may be empty", compact=True))
@@ -96,11 +95,13 @@ class StartForm(Dialog[StartRequest]):
     def _say_defaults(self) -> None:
         """Show in the empty fields what the agent's own choice is."""
         settings = self._settings()
-        image = settings.image if settings else ""
-        command = shlex.join(settings.command) if settings else ""
-        room = 60
-        self.query_one("#image", Input).placeholder = f"agent.toml: {middle(safe(image), room)}" if image else ""
-        self.query_one("#command", Input).placeholder = f"agent.toml: {middle(safe(command), room)}" if command else ""
+        for field, value in (
+            ("image", settings.image if settings else ""),
+            ("command", shlex.join(settings.command) if settings else ""),
+        ):
+            origin = settings.origins.get(field, "") if settings else ""
+            own = f"{middle(safe(value), _PLACEHOLDER)}   {origin}" if value else ""
+            self.query_one(f"#{field}", Input).placeholder = own
 
     def _settings(self) -> SandboxSettings | None:
         agent = self._host.store.configured(self._agent)

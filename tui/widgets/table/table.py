@@ -103,6 +103,7 @@ class Table(Generic[R], ScrollView, can_focus=True):
         self._marks: set[str] = set()
         self._hover = -1
         self._placed: tuple[Placed[R], ...] = ()
+        self._placed_for = -1
         self._drawn: dict[str, tuple[Cell, ...]] = {}
         self._visible_said: tuple[str, ...] = ()
 
@@ -213,11 +214,13 @@ class Table(Generic[R], ScrollView, can_focus=True):
         if order is not None:
             keys.sort(key=lambda key: order(self._rows[key]), reverse=self._reverse)
         self._view = keys
+        if bool(keys) != bool(before):
+            self.refresh_bindings()
         if held is not None and held in self._rows and held in keys:
             self._cursor = keys.index(held)
         else:
             self._cursor = max(min(self._cursor, len(keys) - 1), 0)
-        self.virtual_size = Size(self.size.width, len(keys) + _HEADER)
+        self.virtual_size = Size(0, len(keys) + _HEADER)
         if self._cursor - self.scroll_offset.y != height and before:
             self.scroll_to(y=max(self._cursor - height, 0), animate=False, force=True)
         if keys == before:
@@ -238,9 +241,18 @@ class Table(Generic[R], ScrollView, can_focus=True):
         first = self.scroll_offset.y
         return range(first, min(first + max(self.size.height - _HEADER, 0), len(self._view)))
 
+    def _share_out(self) -> int:
+        """Place the columns anew when there is more or less room, as when a scrollbar comes; returns the width."""
+        width = self.scrollable_content_region.width
+        if width != self._placed_for:
+            self._placed_for = width
+            self._placed = place(self._columns, width, indent=_GUTTER)
+            self._drawn.clear()
+        return width
+
     def render_line(self, y: int) -> Strip:
         """Draw one line of the widget."""
-        width = self.size.width
+        width = self._share_out()
         if y == 0:
             return self._header(width)
         index = y - _HEADER + self.scroll_offset.y
@@ -294,10 +306,8 @@ class Table(Generic[R], ScrollView, can_focus=True):
         super().notify_style_update()
 
     def on_resize(self) -> None:
-        """Share the new width out and keep the cursor in sight."""
-        self._placed = place(self._columns, self.size.width, indent=_GUTTER)
-        self._drawn.clear()
-        self.virtual_size = Size(self.size.width, len(self._view) + _HEADER)
+        """Share the new width out, and keep the cursor in sight."""
+        self._share_out()
         self._keep_in_sight()
         self.refresh()
         self._say_visible()
@@ -401,8 +411,8 @@ class Table(Generic[R], ScrollView, can_focus=True):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only what this table can do."""
         if action == "filter":
-            return self._text is not None
-        return True
+            return self._text is not None and bool(self._rows)
+        return bool(self._view) or action not in ("open", "mark", "mark_all", "sort", "reverse")
 
     # ── mouse ─────────────────────────────────────────────────────────────────────────────────────────────────
 
