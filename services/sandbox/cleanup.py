@@ -57,15 +57,25 @@ class Cleanup:
         await self._store.change(session.id, transitions.cleaned(session.sandbox, reason))
         return True
 
-    async def forget(self, session: Session, detail: str = "") -> None:
-        """Remove an ended session entirely: sandbox, record and output.
+    async def forget(self, session: Session, *, leave_behind: bool = False) -> None:
+        """Remove a session entirely: sandbox, record and output.
+
+        Args:
+            session: Must have ended, unless its sandbox is left behind.
+            leave_behind: Go on when the sandbox cannot be removed.
 
         Raises:
             EngineError: The sandbox could not be removed; the session is kept.
             PinfoldError: Its files could not be removed; they are taken away when Pinfold starts again.
         """
+        detail = ""
         if session.sandbox:
-            await (await self._roster.engine_of(session)).remove(session.sandbox)
+            try:
+                await (await self._roster.engine_of(session)).remove(session.sandbox)
+            except EngineError as error:
+                if not leave_behind:
+                    raise
+                detail = transitions.one_line(f"its sandbox {session.sandbox} was left behind: {error}")
         await self._store.delete(
             session.id, Draft("session.remove", "operator", session.agent, session.id, "done", detail)
         )

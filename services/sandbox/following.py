@@ -71,6 +71,11 @@ class Followers:
         self._news.set()
         self._news = asyncio.Event()
 
+    def drop(self, session: str) -> None:
+        """Stop following a session that was removed."""
+        if session in self._tasks:
+            self._tasks[session].cancel()
+
     async def close(self) -> None:
         """Stop following; the sessions go on."""
         self._closed = True

@@ -22,6 +22,8 @@ from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from services.errors import EngineError, PinfoldError
 from services.home import BlockingCalls, Home
 from services.output import SpoolReader
@@ -148,11 +150,11 @@ class Lifecycle:
         files = SessionFiles.of(self._home, session.id)
         output = await self._calls.run(_output_of, files)
         before = self._observed.get(session.id)
-        grown = before is not None and output.size > before.output
-        if grown or await self._calls.run(shell_is_open, files):
+        if (before is not None and output.size > before.output) or await self._calls.run(shell_is_open, files):
             await self._heard(session, now)
         elif output.last_at > heard:
             await self._heard(session, output.last_at)
+            await self._stop_if_idle(replace(session, active_at=output.last_at), idle)
         elif before is None:
             await self._observe(session, output.size)
         elif now - heard >= idle * _SECOND and now - before.at >= (1 - _WATCHED_FROM) * idle * _SECOND / 2:

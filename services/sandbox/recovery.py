@@ -86,6 +86,11 @@ class Recovery:
                 self._followers.ensure(session.id)
                 await self._stopper.resume(session)
 
+    def let_go(self, sessions: Iterable[str]) -> None:
+        """Stop following sessions that were removed, by whatever process."""
+        for session in sessions:
+            self._followers.drop(session)
+
     async def compare(self, engine: Engine) -> None:
         """Compare one engine with the records and act by the table above.
 

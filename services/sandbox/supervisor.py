@@ -91,6 +91,7 @@ class Supervisor:
                 if last != entry:
                     entry = last
                     self._events.publish(ActivityGrew())
+                self._recovery.let_go(found.removed)
                 await self._recovery.take_up(found.sessions)
                 self._trouble.pop("records", None)
 

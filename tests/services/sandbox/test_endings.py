@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from msgspec.structs import replace
 
 from services.sandbox.endings import ending
 from services.sandbox.engines.engine import SandboxState
@@ -10,7 +13,7 @@ from tests.services.sandbox.records import SPEC, session
 RUNNING, STOPPING = SessionState.RUNNING, SessionState.STOPPING
 
 
-def exited(code: int | None, **fields: object) -> SandboxState:
+def exited(code: int | None, **fields: Any) -> SandboxState:
     return SandboxState(id="c1", session="s1", agent="worker", status="exited", exit_code=code, **fields)
 
 
@@ -54,7 +57,5 @@ def test_an_end_is_told_from_the_engines_report_and_what_was_done(state, did, sa
 
 
 def test_out_of_memory_names_the_limit():
-    from msgspec.structs import replace
-
     limited = session(state=RUNNING, spec=replace(SPEC, limits=Limits(memory=64 * 1024**2)))
     assert "64 MiB" in ending(limited, [], exited(137, out_of_memory=True)).detail

@@ -42,7 +42,7 @@ RAN_MOVES: dict[str, tuple[Callable[[], Decide], dict[SessionState, SessionState
 
 
 def cases() -> list[object]:
-    found = []
+    found: list[object] = []
     for ran, moves in ((False, MOVES), (True, RAN_MOVES)):
         for name, (decision, expected) in moves.items():
             for state in S:
