@@ -137,8 +137,12 @@ class Supervisor:
                 self._trouble.pop(engine.name, None)
                 await asyncio.sleep(_SETTLE_SECONDS)  # a burst of changes is one
                 waiting = asyncio.create_task(changed.wait())
-                await asyncio.wait({waiting, listening}, timeout=_SWEEP_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-                waiting.cancel()
+                try:
+                    await asyncio.wait(
+                        {waiting, listening}, timeout=_SWEEP_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                    )
+                finally:
+                    waiting.cancel()
             listening.result()
         finally:
             listening.cancel()
