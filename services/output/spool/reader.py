@@ -14,6 +14,7 @@ from services.output.model import Line, Stream
 from services.output.spool.figures import Figures, FiguresFile
 from services.output.spool.layout import OPEN, Run
 from services.output.spool.segments import Block, Segments
+from services.output.spool.stretch import Stretch
 
 _OUTPUT = frozenset({Stream.STDOUT, Stream.STDERR})
 _CUT = 4000
@@ -21,6 +22,7 @@ _POLL_SECONDS = 0.05
 _IDLE_POLL_SECONDS = 0.1
 _IDLE_POLLS = 20
 _PIECE = 1024 * 1024
+LOOK_AHEAD = 64 * 1024
 
 
 class SpoolReader:
@@ -212,6 +214,24 @@ class SpoolReader:
                     gathered, size = [], 0
             if gathered:
                 yield b"".join(gathered)
+
+    def stretches(self, offset: int) -> Iterator[Stretch]:
+        """All output from an offset on in pieces of about 1 MiB, for going through all of it; iterate in a thread.
+
+        Raises:
+            SpoolError: The spool is damaged.
+        """
+        return self._segments.stretches(offset, _PIECE, LOOK_AHEAD)
+
+    def offset_of(self, number: int) -> int:
+        """Where a line starts, counted in bytes over the whole session; `size` when it has not come yet."""
+        return self._start_of(number) if number < self.end else self.size
+
+    def line_back(self, number: int, size: int) -> int:
+        """A line about so many bytes before another, at least one line before it and never older than `first`."""
+        place = self._segments.at_offset(max(self.dropped_bytes, self.offset_of(number) - size))
+        line = self.first if place is None else self._segments.record(place).line
+        return max(self.first, min(line, number - 1))
 
     def line_at(self, at: int) -> int:
         """The first line of a block that has output of this time or later; `end` when there is none.

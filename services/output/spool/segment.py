@@ -26,8 +26,7 @@ from services.output.spool.layout import (
 )
 
 _TRIES = 3
-_READ_AHEAD = 64 * 1024
-_RECORDS_AHEAD = 64
+_RECORDS_AHEAD = 512
 _NATIVE = sys.byteorder
 
 
@@ -131,27 +130,24 @@ class Segment:
             )
         return record
 
-    def blocks(self, number: int) -> list[tuple[Record, bytes]]:
-        """Read a block, and those behind it while they fit into what one read brings.
+    def blocks(self, number: int, room: int) -> tuple[list[Record], bytes]:
+        """Read a block, and those behind it while they fit into so many bytes.
 
         Raises:
             SpoolError: The record is damaged.
         """
         first = self.record(number)
         records = [first]
-        if first.length < _READ_AHEAD:
-            data = os.pread(self._index, _RECORDS_AHEAD * RECORD_SIZE, (number + 1) * RECORD_SIZE)
-            for at in range(0, min(len(data), (self.count - 2 - number) * RECORD_SIZE), RECORD_SIZE):
-                record = unpack_record(data, at)
-                if record is None or record.end - first.offset > _READ_AHEAD:
+        ahead = min(self.count - 1 - number, _RECORDS_AHEAD, room // max(first.length, 1))
+        if ahead > 0:
+            data = os.pread(self._index, ahead * RECORD_SIZE, (number + 1) * RECORD_SIZE)
+            for at in range(0, len(data), RECORD_SIZE):
+                is_last = number + len(records) == self.count - 1
+                record = self.last if is_last else unpack_record(data, at)
+                if record is None or record.end - first.offset > room:
                     break
                 records.append(record)
-        data = self.data(first.offset, records[-1].end - first.offset)
-        return [(record, data[record.offset - first.offset : record.end - first.offset]) for record in records]
-
-    def data(self, offset: int, size: int) -> bytes:
-        """Bytes from an offset on, counted over the whole session; fewer where the segment ends."""
-        return os.pread(self._data, max(0, min(size, self.last.end - offset)), offset - self.start)
+        return records, self.data(first.offset, records[-1].end - first.offset)
 
     def runs(self, record: Record) -> list[Run]:
         """Whose bytes a block holds.

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from services.output.spool.layout import CONTINUES, Record, Run, segment_starts
+from services.output.spool.layout import BLOCK_LIMIT, CONTINUES, OPEN, Record, Run, segment_starts
 from services.output.spool.segment import Segment
+from services.output.spool.stretch import Stretch
 
 
 class Place(NamedTuple):
@@ -132,11 +133,45 @@ class Segments:
         """
         while start is not None:
             segment, number = start
-            for record, data in self._all[segment].blocks(number):
+            records, data = self._all[segment].blocks(number, BLOCK_LIMIT)
+            base = records[0].offset
+            for record in records:
                 start = Place(segment, number)
-                yield Block(start, record, data)
+                yield Block(start, record, data[record.offset - base : record.end - base])
                 number += 1
             start = self.after(start)
+
+    def stretches(self, offset: int, size: int, look_ahead: int) -> Iterator[Stretch]:
+        """All output from an offset on, in large pieces that start where a block does.
+
+        Args:
+            offset: The first byte wanted.
+            size: About how many bytes a piece has.
+            look_ahead: How far a piece follows a line that goes on behind it.
+
+        Raises:
+            SpoolError: A block is damaged.
+        """
+        place = self.at_offset(max(offset, self.first.offset)) if self._all else None
+        while place is not None:
+            segment = self._all[place.segment]
+            records, data = segment.blocks(place.record, size)
+            first = records[0]
+            runs = [
+                run._replace(start=run.start + record.offset - first.offset)
+                for record in records
+                for run in segment.runs(record)
+            ]
+            more = self._line_rest(records[-1], look_ahead)
+            stretch = Stretch(first.offset, first.line, bool(first.flags & CONTINUES), data, more, tuple(runs))
+            yield stretch.behind(offset) if offset > first.offset else stretch
+            place = self.after(Place(place.segment, place.record + len(records) - 1))
+
+    def _line_rest(self, last: Record, limit: int) -> bytes:
+        if not last.flags & OPEN:
+            return b""
+        rest = self.read(last.end, limit)
+        return rest[: rest.find(b"\n") + 1] or rest
 
     def after(self, place: Place) -> Place | None:
         """The place of the next block; None behind the last."""
