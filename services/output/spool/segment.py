@@ -149,6 +149,10 @@ class Segment:
                 records.append(record)
         return records, self.data(first.offset, records[-1].end - first.offset)
 
+    def data(self, offset: int, size: int) -> bytes:
+        """Bytes from an offset on, counted over the whole session; fewer where the segment ends."""
+        return os.pread(self._data, max(0, min(size, self.last.end - offset)), offset - self.start)
+
     def runs(self, record: Record) -> list[Run]:
         """Whose bytes a block holds.
 
