@@ -133,7 +133,7 @@ async def _follow_size(shell: Shell, target: int, resized: asyncio.Event) -> Non
 @contextmanager
 def _raw(source: int, target: int) -> Iterator[None]:
     before = termios.tcgetattr(source)
-    tty.setraw(source)
+    tty.setraw(source, termios.TCSADRAIN)  # keeps what was typed ahead
     try:
         yield
     finally:

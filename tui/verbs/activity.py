@@ -54,7 +54,5 @@ def _print_each(call: Call, entries: list[Entry]) -> None:
         call.printer.json_lines(EntryDocument.of(entry) for entry in entries)
         return
     for entry in entries:
-        parts = (moment(entry.at), entry.actor, entry.verb, entry.agent, entry.session, entry.outcome, entry.detail)
-        separator = "  " if call.printer.terminal else "\t"
-        shown = (part for part in parts if part) if call.printer.terminal else parts
-        call.printer.line(separator.join(shown), _TONES.get(entry.outcome, ""))
+        texts = (moment(entry.at), entry.actor, entry.verb, entry.agent, entry.session, entry.outcome, entry.detail)
+        call.printer.fields(texts, _TONES.get(entry.outcome, ""))

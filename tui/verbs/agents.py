@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 FAILED = 1
 _COLUMNS = (
-    Column("ALIAS"),
+    Column("ALIAS", cut="middle"),
     Column("STATE"),
-    Column("RUNNER"),
-    Column("ENGINE"),
-    Column("PROFILE", cut="end"),
-    Column("LIFECYCLE"),
-    Column("DESCRIPTION", cut="end"),
+    Column("RUNNER", spare=1),
+    Column("ENGINE", spare=2),
+    Column("PROFILE", cut="end", spare=3),
+    Column("LIFECYCLE", spare=4),
+    Column("DESCRIPTION", cut="end", spare=5),
 )
 
 

@@ -183,12 +183,12 @@ class OrphanDocument(msgspec.Struct, frozen=True):
 
 
 class LineDocument(msgspec.Struct, frozen=True):
-    """One line of output; bytes that are no UTF-8 are replaced in `text`."""
+    """One line of output of `stream` stdout, stderr or note; bytes that are no UTF-8 are replaced in `text`."""
 
     session: str
     number: int
     at: str | None
-    stream: Literal["stdout", "stderr", "note"]
+    stream: str
     text: str
     type: Literal["line"] = "line"
 

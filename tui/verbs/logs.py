@@ -24,22 +24,16 @@ _QUIET_SECONDS = 0.5
 _CATCH_UP_SECONDS = 30.0
 
 
-class Since(click.ParamType):
-    """A moment: a time of day or a date with time, or how long ago; converts to nanoseconds since 1970."""
-
-    name = "time"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read a moment."""
-        if isinstance(value, int):
-            return value
-        text = str(value)
-        with suppress(ValueError):
-            return time.time_ns() - int((parse_duration(text) or 0) * 1_000_000_000)
-        try:
-            return int(datetime.fromisoformat(text).timestamp() * 1_000_000) * 1000
-        except ValueError:
-            self.fail(f"{text!r} is neither like 10m nor like 2026-11-30T12:04:31", param, ctx)
+def _moment(_context: click.Context, _parameter: click.Parameter, text: str | None) -> int | None:
+    """Read how long ago, or a date with a time; returns nanoseconds since 1970."""
+    if text is None:
+        return None
+    with suppress(ValueError):
+        return time.time_ns() - int((parse_duration(text) or 0) * 1_000_000_000)
+    try:
+        return int(datetime.fromisoformat(text).timestamp() * 1_000_000) * 1000
+    except (ValueError, OverflowError) as error:
+        raise click.BadParameter(f"{text!r} is neither like 10m nor like 2026-11-30T12:04:31") from error
 
 
 @click.command("logs")
@@ -47,7 +41,9 @@ class Since(click.ParamType):
 @click.argument("name", metavar="SESSION")
 @click.option("-f", "--follow", is_flag=True, help="Go on until the session has ended.")
 @click.option("--tail", type=click.IntRange(min=0), metavar="N", help="Only the last N lines of what is there.")
-@click.option("--since", type=Since(), help="Only from this moment on: 10m, 1h30m, or 2026-11-30T12:04:31.")
+@click.option(
+    "--since", callback=_moment, metavar="TIME", help="Only from this moment on: 10m, 1h30m, or 2026-11-30T12:04:31."
+)
 @click.option("--stream", "chosen", type=click.Choice(["stdout", "stderr", "all"]), default="all", show_default=True)
 @click.option("--times", is_flag=True, help="Put the local time of arrival before each line.")
 @click.option("--raw", is_flag=True, help="Bytes as they came, also on a terminal, which they may then drive.")

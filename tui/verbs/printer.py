@@ -43,6 +43,13 @@ class Printer:
         lines = aligned(columns, rows, self.width, colours=self.colours) if fitted else tabbed(columns, rows)
         self._write("\n".join(lines))
 
+    def fields(self, texts: Sequence[str], tone: Tone = "") -> None:
+        """Print one row of a table that grows: those that say something on a terminal, all with tabs in a pipe."""
+        if self.terminal:
+            self.line("  ".join(text for text in texts if text), tone)
+        else:
+            self._write("\t".join(map(safe, texts)))
+
     def document(self, value: object) -> None:
         """Print one JSON document, indented."""
         self._write(json_text(value, indent=2))

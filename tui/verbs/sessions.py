@@ -41,14 +41,14 @@ _SECOND = 1_000_000_000
 _COLUMNS = (
     Column("ID"),
     Column("AGENT", cut="middle"),
-    Column("RUNNER"),
-    Column("ENGINE"),
+    Column("RUNNER", spare=4),
+    Column("ENGINE", spare=2),
     Column("STATE"),
-    Column("LIFECYCLE"),
-    Column("AGE", right=True),
-    Column("RAN", right=True),
-    Column("EXIT", right=True),
-    Column("DETAIL", cut="end"),
+    Column("LIFECYCLE", spare=3),
+    Column("AGE", right=True, spare=6),
+    Column("RAN", right=True, spare=5),
+    Column("EXIT", right=True, spare=1),
+    Column("DETAIL", cut="end", spare=7),
 )
 
 
@@ -149,7 +149,7 @@ async def remove_sessions(call: Call, names: tuple[str, ...], force: bool) -> in
     return await _each(call, names, remove)
 
 
-@command.command("shell")
+@command.command("shell", context_settings={"allow_interspersed_args": False})
 @verb
 @click.argument("name", metavar="SESSION")
 @click.argument("program", metavar="[COMMAND]...", nargs=-1, type=click.UNPROCESSED)

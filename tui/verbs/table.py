@@ -42,11 +42,13 @@ class Column:
     Attributes:
         right: Align to the right, as numbers are.
         cut: Where a text that does not fit loses a part; "" keeps it whole.
+        spare: Left out on a terminal too narrow for all columns, those with the highest number first; 0 always stays.
     """
 
     title: str
     right: bool = False
     cut: Literal["", "middle", "end"] = ""
+    spare: int = 0
 
 
 def tabbed(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[str]:
@@ -66,28 +68,44 @@ def aligned(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: in
     """
     headings = [Cell(column.title, "strong") for column in columns]
     texts = [[cell.drawn for cell in row] for row in (headings, *rows)]
-    widths = _fitted(columns, texts, width)
     tones = [[cell.tone if colours else "" for cell in row] for row in (headings, *rows)]
+    widths = _fitted(columns, texts, width)
     return [
-        GAP.join(_drawn(*parts) for parts in zip(columns, row, widths, row_tones, strict=True)).rstrip()
+        GAP.join(
+            _drawn(columns[index], row[index], column_width, row_tones[index]) for index, column_width in widths.items()
+        ).rstrip()
         for row, row_tones in zip(texts, tones, strict=True)
     ]
 
 
-def _fitted(columns: Sequence[Column], texts: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Give each column the width of its longest text; while that is too much, take from the widest that may be cut."""
-    widths = [max(cell_len(row[index]) for row in texts) for index in range(len(columns))]
-    excess = sum(widths) + len(GAP) * (len(columns) - 1) - width
-    while excess > 0:
-        cuttable = [index for index, column in enumerate(columns) if column.cut and widths[index] > _LEAST]
+def _fitted(columns: Sequence[Column], texts: Sequence[Sequence[str]], width: int) -> dict[int, int]:
+    """Give each column the width of its longest text; while that is too much, cut columns, then leave some out.
+
+    Returns:
+        The width of each column that is shown, by its place.
+    """
+    widths = {index: max(cell_len(row[index]) for row in texts) for index in range(len(columns))}
+    while _excess(_at_least(columns, widths), width) > 0:
+        spare = max(widths, key=lambda index: columns[index].spare)
+        if not columns[spare].spare:
+            break
+        del widths[spare]
+    while (excess := _excess(widths, width)) > 0:
+        cuttable = [index for index in widths if columns[index].cut and widths[index] > _LEAST]
         if not cuttable:
             break
         widest = max(cuttable, key=widths.__getitem__)
         next_widest = max([_LEAST, *(widths[index] for index in cuttable if index != widest)])
-        step = min(excess, max(widths[widest] - next_widest, 1))
-        widths[widest] -= step
-        excess -= step
+        widths[widest] -= min(excess, max(widths[widest] - next_widest, 1))
     return widths
+
+
+def _at_least(columns: Sequence[Column], widths: dict[int, int]) -> dict[int, int]:
+    return {index: min(width, _LEAST) if columns[index].cut else width for index, width in widths.items()}
+
+
+def _excess(widths: dict[int, int], width: int) -> int:
+    return sum(widths.values()) + len(GAP) * (len(widths) - 1) - width
 
 
 def _drawn(column: Column, text: str, width: int, tone: Tone) -> str:

@@ -33,6 +33,14 @@ def test_a_table_too_wide_is_cut_in_its_widest_column_that_may_be_cut() -> None:
     assert "…" in lines[1]
 
 
+def test_on_a_narrow_terminal_spare_columns_go() -> None:
+    columns = (NAME, Column("FIRST", spare=1), Column("SECOND", spare=2))
+    rows = [row("a name", "one", "two")]
+    assert aligned(columns, rows, 80, colours=False)[1] == "a name  one    two"
+    assert aligned(columns, rows, 14, colours=False) == ["NAME    FIRST", "a name  one"]
+    assert aligned(columns, rows, 8, colours=False) == ["NAME", "a name"]
+
+
 def test_wide_characters_keep_later_columns_in_place() -> None:
     lines = aligned((NAME, COUNT), [row("日本", "1"), row("abcd", "2")], 80, colours=False)
     assert lines[1] == "日本      1"
