@@ -107,7 +107,7 @@ class Demultiplexer:
                     source.took(last, buffer[latest + 39 : position])
                     latest = -1
                 source, word = self._source(buffer, position, header, after), header
-                last, until, held = source.last, b"", bool(source.held)
+                last, until, held = source.last, b"", source.unsettled
             stamp = buffer[position + 8 : position + 38]
             if stamp > last and buffer[after - 1] == _NEWLINE and not held:
                 last, latest = stamp, position
@@ -119,7 +119,7 @@ class Demultiplexer:
                     source.took(last, buffer[latest + 39 : position])
                     latest = -1
                 self._take(source, stamp, buffer[position + 39 : after], batch, buffer, position)
-                last, until, held = source.last, b"", bool(source.held)
+                last, until, held = source.last, b"", source.unsettled
             position = after
         if latest >= 0:
             source.took(last, buffer[latest + 39 : position])

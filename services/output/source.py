@@ -10,6 +10,9 @@ from services.errors import SpoolError
 from services.output.model import Chunk, Position, Stream
 
 _HELD_LIMIT = 1024 * 1024
+_PART = 16 * 1024
+"""Bytes of every part of a long line but the last."""
+
 _TENTH_OF_SECOND = 21
 _NANOSECONDS = 1_000_000_000
 
@@ -60,6 +63,7 @@ class Source:
         self._held_size = 0
         self._count = position.count
         self._tail = b""
+        self._open = False
         self._resumed_at = self.last
         self._skip = position.count
         self._before = position
@@ -73,6 +77,11 @@ class Source:
         return self.last == self._resumed_at
 
     @property
+    def unsettled(self) -> bool:
+        """Whether the last line lacks its end, returned or not."""
+        return self._open or bool(self.held)
+
+    @property
     def position(self) -> Position:
         """The last frame returned; parts held back are not in it."""
         if self.held:
@@ -81,14 +90,15 @@ class Source:
 
     def took(self, stamp: bytes, data: bytes) -> None:
         """Note the last of several whole lines that went straight to the batch, each at an instant of its own."""
-        self.last, self._count, self._tail = stamp, 1, data
+        self.last, self._count, self._tail, self._open = stamp, 1, data, False
 
     def take(self, stamp: bytes, data: bytes, batch: Batch) -> None:
         """Take any frame: skip it when it repeats this instant, hold it back when its line has not ended."""
         if stamp == self.last and self._repeats_instant(stamp, data):
             self.repeated += 1
             return
-        ends = data.endswith(b"\n")
+        end_left_out = self._open and stamp == self.last and self._is_last_part(data)
+        ends = end_left_out or data.endswith(b"\n")
         if not ends and not self.held:
             self._before = self.position
             self.held_since = parse_stamp(stamp)
@@ -96,10 +106,13 @@ class Source:
             self._count += 1
             self._instant.append(hash(data))
         else:
+            if self._open:
+                self.held.append(b"\n")  # another instant is another line
             self.last, self._count = stamp, 1
         self._again = 0
         self._tail = data
-        self.held.append(data)
+        self._open = not ends
+        self.held.append(data + b"\n" if end_left_out else data)
         self._held_size += len(data)
         if ends or self._held_size > _HELD_LIMIT:
             self.release(batch)
@@ -120,13 +133,19 @@ class Source:
             self._skip -= 1
             self._instant.append(hash(data))
             self._tail = data
+            self._open = not (data.endswith(b"\n") or (self._open and self._is_last_part(data)))
             return True
-        if self._instant and not self._tail.endswith(b"\n"):
+        if self._instant and self._open:
             return False  # the next part of a long line
         if self._again < len(self._instant) and self._instant[self._again] == hash(data):
             self._again += 1  # at a rotation the engine repeats its last line
             return True
         return False
+
+    @staticmethod
+    def _is_last_part(data: bytes) -> bool:
+        """Whether a part ends its line although it does not say so, as the driver `local` of Docker 20.10 leaves it."""
+        return len(data) < _PART and not data.endswith(b"\n")
 
 
 @lru_cache(maxsize=64)

@@ -6,6 +6,7 @@ import os
 import secrets
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from docker import APIClient
 
 from services.home import BlockingCalls
 from services.sandbox.engines.docker import DockerEngine
+from tests.engine.private_engine import PrivateEngine
 from tests.engine.sandboxes import Sandboxes
+from tests.engine.spools import Spool
 
 HERE = Path(__file__).parent
 ENGINE_UP = HERE.parent.parent / ".ci" / "engine-up"
@@ -30,8 +33,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def docker_host() -> str:
     """The address of an engine that answers."""
-    options = [] if IN_CI else ["--check"]
-    found = subprocess.run([sys.executable, ENGINE_UP, *options], capture_output=True, text=True, check=False)
+    command = [sys.executable, str(ENGINE_UP), *([] if IN_CI else ["--check"])]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
     if found.returncode == 0:
         return found.stdout.strip().removeprefix("DOCKER_HOST=")
     if IN_CI:
@@ -47,8 +50,9 @@ def image(docker_host: str) -> str:
 
 def build_test_image(host: str) -> str:
     environment = {**os.environ, "DOCKER_HOST": host}
-    build = [sys.executable, HERE / "build-test-image"]
-    return subprocess.run(build, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    command = [sys.executable, str(HERE / "build-test-image")]
+    built = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return str(built.stdout).strip()
 
 
 @pytest.fixture(scope="session")
@@ -65,23 +69,55 @@ def home_id() -> str:
 
 
 @pytest.fixture
-async def engine(docker_host: str, home_id: str) -> AsyncIterator[DockerEngine]:
-    """The engine as a home of its own uses it."""
+def calls() -> Iterator[BlockingCalls]:
     calls = BlockingCalls()
+    yield calls
+    calls.close()
+
+
+@pytest.fixture
+async def engine(docker_host: str, home_id: str, calls: BlockingCalls) -> AsyncIterator[DockerEngine]:
+    """The engine as a home of its own uses it."""
     engine = DockerEngine(home_id, calls, {"DOCKER_HOST": docker_host})
     yield engine
     await engine.close()
-    calls.close()
 
 
 @pytest.fixture
 def sandboxes(api: APIClient, image: str, home_id: str, tmp_path: Path) -> Iterator[Sandboxes]:
     """Makes specs for sandboxes of this test's home; whatever was made of them is removed after the test."""
-    made = Sandboxes(home_id, image, tmp_path / "workspace")
-    yield made
+    yield Sandboxes(home_id, image, tmp_path / "workspace")
     remove_sandboxes(api, home_id)
 
 
 def remove_sandboxes(api: APIClient, home_id: str) -> None:
     for container in api.containers(all=True, filters={"label": f"pinfold.home={home_id}"}):
         api.remove_container(container["Id"], force=True, v=True)
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Iterator[Spool]:
+    """Where a test's sandbox is followed to."""
+    spool = Spool(tmp_path / "spool")
+    yield spool
+    spool.close()
+
+
+@pytest.fixture(scope="session")
+def private_folder(docker_host: str) -> Iterator[Path]:
+    """Where an engine of the tests' own keeps its data; short, since sockets' paths have a limit."""
+    if os.geteuid() != 0:
+        message = "an engine of the tests' own needs root"
+        pytest.fail(message, pytrace=False) if IN_CI else pytest.skip(message)
+    with tempfile.TemporaryDirectory(prefix="pf") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def private_engine(private_folder: Path) -> Iterator[PrivateEngine]:
+    """An engine that a test may stop, kill and start again; it is up, without live-restore."""
+    engine = PrivateEngine(private_folder)
+    engine.start()
+    build_test_image(engine.host)
+    yield engine
+    engine.clean_up()

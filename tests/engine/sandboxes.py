@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -25,7 +26,7 @@ class Sandboxes:
         self.workspace = workspace
         self._numbers = itertools.count(1)
 
-    def spec(self, *command: str, **changes: object) -> SandboxSpec:
+    def spec(self, *command: str, **changes: Any) -> SandboxSpec:
         """Describe a sandbox that runs `command`; `changes` replace fields of the spec."""
         workspace = Path(str(changes.get("workspace", self.workspace)))
         if "mounts" not in changes:
@@ -49,6 +50,6 @@ class Sandboxes:
         )
         return msgspec.structs.replace(plain, **changes)
 
-    def script(self, text: str, **changes: object) -> SandboxSpec:
+    def script(self, text: str, **changes: Any) -> SandboxSpec:
         """Describe a sandbox that runs a shell script."""
         return self.spec("sh", "-c", text, **changes)

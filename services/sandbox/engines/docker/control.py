@@ -6,6 +6,8 @@ The SDK is imported at the first call, in the thread, since that takes an eighth
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -45,6 +47,7 @@ class Control:
         self._calls = calls
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._client: APIClient | None = None
+        self._making = threading.Lock()
         self._running: set[asyncio.Task[object]] = set()
 
     async def call(self, what: str, method: Callable[[APIClient], T]) -> T:
@@ -107,8 +110,10 @@ class Control:
         import urllib3
 
         try:
-            if self._client is None:
-                self._client = _client(self._api.endpoint, self._api.version)
+            _knock(self._api.endpoint)
+            with self._making:
+                if self._client is None:
+                    self._client = _client(self._api.endpoint, self._api.version)
             return method(self._client)
         except docker.errors.APIError as error:
             return Refused(what, int(error.status_code or 0), str(error.explanation or ""))
@@ -131,6 +136,18 @@ class _Broken:
     """A call that got no answer, in the SDK's words."""
 
     words: str
+
+
+def _knock(endpoint: Endpoint) -> None:
+    """Make sure that somebody listens: the SDK leaves a socket open that it could not connect.
+
+    Raises:
+        OSError: Nobody does.
+    """
+    if endpoint.socket is not None:
+        with socket.socket(socket.AF_UNIX) as door:
+            door.settimeout(CALL_SECONDS)
+            door.connect(str(endpoint.socket))
 
 
 def _client(endpoint: Endpoint, version: str) -> APIClient:

@@ -11,6 +11,7 @@ import asyncio
 import datetime
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from services.errors import EngineUnavailable, SandboxGone, SpoolError
 from services.output import Chunk, Cursor, Demultiplexer, Position, SpoolWriter, Stream
@@ -22,18 +23,27 @@ from services.sandbox.engines.docker.instants import since
 _IDLE_SECONDS = 0.1
 """After so long without output a line that has not ended is written as it is."""
 
-_BUSY_BYTES = 16 * 1024
-_LIVELY_BYTES = 2 * 1024
-_BUSY_PAUSE, _LIVELY_PAUSE, _QUIET_PAUSE = 0.001, 0.01, 0.1
+_PAUSES = ((40 * 1024, 0.001), (8 * 1024, 0.003), (1024, 0.01), (0, 0.1))
+"""After so many bytes at once, how many seconds output may gather: few large reads cost less than many small ones.
 
-_SKEW = 5_000_000_000
-"""Nanoseconds by which one stream's frames may lie behind the other's in the log."""
+The kernel holds some 270 lines for a reader that pauses, so a busy sandbox gets short pauses."""
+
+_SKEW, _SKEW_AT_THE_END = 5_000_000_000, 1_000_000_000
+"""Nanoseconds by which one stream's frames may lie behind the other's in the log; generous by far."""
 
 _OPEN_LINE = 600_000_000_000
 """Nanoseconds a line may stay without its end, when it is not known whether one is open."""
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 2.0
 _ATTEMPTS_AT_THE_END = 6
+
+
+class _Reading(Enum):
+    """How a log is read."""
+
+    FOLLOW = "while the sandbox runs"
+    FIRST = "of an ended sandbox, to catch up"
+    LAST = "of an ended sandbox, until one reading is whole and brings nothing new"
 
 
 @dataclass
@@ -71,7 +81,7 @@ class Follower:
             SandboxGone: The engine does not know it any more.
         """
         waits = _Waits()
-        failures, exited = 0, False
+        failures, exited, caught_up = 0, False, False
         while True:
             try:
                 api, container = await self._look()
@@ -79,7 +89,8 @@ class Follower:
                     await waits.wait()
                     continue
                 exited = container.status == "exited"
-                taken = await self._take_in(api, container, follow=not exited)
+                reading = _Reading.FOLLOW if not exited else _Reading.LAST if caught_up else _Reading.FIRST
+                taken = await self._take_in(api, container, reading)
             except EngineUnavailable:
                 await waits.wait()
                 continue
@@ -91,14 +102,15 @@ class Follower:
                 await waits.wait()
                 continue
             failures = 0
-            if taken:
-                waits.reset()
-            elif exited:
+            if reading is _Reading.LAST and not taken:
                 return
+            if taken or (exited and not caught_up):
+                waits.reset()
             else:
                 await waits.wait()
+            caught_up = True
 
-    async def _take_in(self, api: Api, container: Container, *, follow: bool) -> bool:
+    async def _take_in(self, api: Api, container: Container, reading: _Reading) -> bool:
         """Read the log once from the cursor on; whether it brought anything new.
 
         Raises:
@@ -109,11 +121,9 @@ class Follower:
         """
         before = self._spool.cursor
         demultiplexer = Demultiplexer(before, terminal=container.config.tty)
-        query: dict[str, str | int] = {"stdout": 1, "stderr": 1, "timestamps": 1, "follow": int(follow)}
-        if before != Cursor():
-            query["since"] = since(earliest(before, self._open_lines))
-        size = self._spool.size
-        with await _open(api, container.id, query, follow=follow) as stream:
+        skew = _SKEW_AT_THE_END if reading is _Reading.LAST else _SKEW
+        begin = None if before == Cursor() else earliest(before, self._open_lines, skew)
+        with await _open(api, container.id, begin, reading) as stream:
             while True:
                 data = await stream.read_within(_IDLE_SECONDS)
                 if data is None:
@@ -122,13 +132,13 @@ class Follower:
                 if not data:
                     break
                 chunks = demultiplexer.feed(data)
-                if chunks and size == self._spool.size and not demultiplexer.repeated:
+                if chunks and self._spool.cursor == before and not demultiplexer.repeated:
                     self._note_gap(before, chunks[0])
                 self._append(chunks, demultiplexer)
-                await asyncio.sleep(_pause(len(data)) if follow else 0)
-            if not follow:
+                await asyncio.sleep(_pause(len(data)) if reading is _Reading.FOLLOW else 0)
+            if reading is _Reading.LAST:
                 self._append(demultiplexer.flush(ended=True), demultiplexer)
-        return self._spool.size > size
+        return self._spool.cursor != before
 
     def _append(self, chunks: Sequence[Chunk], demultiplexer: Demultiplexer) -> None:
         if chunks:
@@ -153,18 +163,26 @@ class Follower:
             self._spool.note("the rest of the output, if there is any, cannot be read")
 
 
-async def _open(api: Api, container: str, query: dict[str, str | int], *, follow: bool) -> EngineStream:
-    """Open the log; an endless one without HTTP's chunks, of which the engine makes one for every line."""
-    what, path, http = "cannot read the output", f"/containers/{container}/logs", "1.0" if follow else "1.1"
+async def _open(api: Api, container: str, begin: int | None, reading: _Reading) -> EngineStream:
+    """Open the log.
+
+    HTTP 1.1 marks the end of an answer, and puts a chunk around every line; 1.0 costs less, and its end may be a loss.
+    """
+    query: dict[str, str | int] = {"stdout": 1, "stderr": 1, "timestamps": 1, "follow": 0}
+    if begin is not None:
+        query["since"] = since(begin)
+    if reading is _Reading.FOLLOW:
+        query["follow"] = 1
+    http = "1.1" if reading is _Reading.LAST else "1.0"
     try:
-        return await api.open(what, "GET", path, query, http=http)
+        return await api.open("cannot read the output", "GET", f"/containers/{container}/logs", query, http=http)
     except Refused as refused:
         if refused.status == 404:
             raise SandboxGone("the engine does not know this sandbox", why=refused.reason) from refused
         raise
 
 
-def earliest(cursor: Cursor, open_lines: dict[Stream, bool]) -> int:
+def earliest(cursor: Cursor, open_lines: dict[Stream, bool], skew: int) -> int:
     """Find from when on the log must be read again so that nothing new is left out.
 
     The parts of a long line all carry the instant of its first. So a stream whose line has not ended is read from its
@@ -173,9 +191,10 @@ def earliest(cursor: Cursor, open_lines: dict[Stream, bool]) -> int:
     Args:
         cursor: What was taken in.
         open_lines: Whether a stream's last line lacks its end; a stream of which that is not known is missing.
+        skew: Nanoseconds by which one stream's frames may lie behind the other's in the log.
     """
     latest = max(cursor.stdout.at, cursor.stderr.at)
-    found = latest - _SKEW
+    found = latest - skew
     positions: tuple[tuple[Stream, Position], ...] = ((Stream.STDOUT, cursor.stdout), (Stream.STDERR, cursor.stderr))
     for stream, position in positions:
         is_open = open_lines.get(stream)
@@ -185,10 +204,7 @@ def earliest(cursor: Cursor, open_lines: dict[Stream, bool]) -> int:
 
 
 def _pause(size: int) -> float:
-    """Seconds to let output gather after so many bytes: few large reads cost less than many small ones."""
-    if size >= _BUSY_BYTES:
-        return _BUSY_PAUSE
-    return _LIVELY_PAUSE if size >= _LIVELY_BYTES else _QUIET_PAUSE
+    return next(seconds for least, seconds in _PAUSES if size >= least)
 
 
 def _clock(at: int) -> str:

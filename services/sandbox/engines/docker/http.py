@@ -14,6 +14,7 @@ from services.sandbox.engines.docker.connection import Connection
 _HEAD_LIMIT = 64 * 1024
 _SIZE_LINE_LIMIT = 256
 _TRAILER_LIMIT = 16 * 1024
+_SIZES_KNOWN = 4096
 _DIGITS_LIMIT = 15
 
 
@@ -87,14 +88,16 @@ class Chunked:
         self.complete = False
         self._rest = b""
         self._missing = 0  # of the current chunk, its line end included
-        self._trailer = False
+        self._sizes: dict[bytes, int] = {}
+        self._in_trailer = False
         self._trailer_size = 0
 
     def feed(self, data: bytes) -> bytes:
-        """Take the chunks' frames off."""
+        """Take the chunks' frames off; of a log each line is a chunk."""
         if self._rest:
             data, self._rest = self._rest + data, b""
         parts: list[bytes] = []
+        sizes = self._sizes
         position, end = 0, len(data)
         while position < end and not self.complete:
             if self._missing:
@@ -106,15 +109,18 @@ class Chunked:
                     raise BadAnswer("a chunk's size is too long")
                 self._rest = data[position:]
                 break
-            if self._trailer:
-                self._take_trailer(line_end - position)
+            line, position = data[position:line_end], line_end + 2
+            if self._in_trailer:
+                self._take_trailer(len(line))
+                continue
+            size = sizes.get(line) or self._size(line)
+            if size and data.startswith(b"\r\n", position + size):  # all of it is here
+                parts.append(data[position : position + size])
+                position += size + 2
+            elif size:
+                self._missing = size + 2
             else:
-                self._begin_chunk(data[position:line_end])
-            position = line_end + 2
-            if self._missing and data.startswith(b"\r\n", position + self._missing - 2):  # all of it is here
-                parts.append(data[position : position + self._missing - 2])
-                position += self._missing
-                self._missing = 0
+                self._in_trailer = True
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def end(self) -> None:
@@ -133,12 +139,11 @@ class Chunked:
         self._missing -= 1
         return 1
 
-    def _begin_chunk(self, line: bytes) -> None:
+    def _size(self, line: bytes) -> int:
         size = _number(line.partition(b";")[0].strip(), base=16)
-        if size:
-            self._missing = size + 2
-        else:
-            self._trailer = True
+        if len(self._sizes) < _SIZES_KNOWN:
+            self._sizes[line] = size
+        return size
 
     def _take_trailer(self, length: int) -> None:
         self._trailer_size += length

@@ -1,0 +1,86 @@
+"""A dockerd of the tests' own, beside the machine's: own data, own socket, no networks."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+from docker import APIClient
+from docker.errors import DockerException
+from requests import RequestException
+
+READY_SECONDS = 60.0
+ALONE = ("--bridge=none", "--iptables=false", "--ip6tables=false")
+
+
+class PrivateEngine:
+    """Starts, stops and kills one dockerd; its containerd stays behind a kill, as it does in life.
+
+    Args:
+        folder: Holds everything; an absolute path of few characters.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.socket = folder / "d.sock"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def host(self) -> str:
+        return f"unix://{self.socket}"
+
+    def start(self, *options: str) -> None:
+        """Start it and wait until it answers."""
+        command = ["dockerd", "--host", self.host, "--data-root", f"{self.folder}/data", "--exec-root"]
+        command += [f"{self.folder}/exec", "--pidfile", f"{self.folder}/docker.pid", *ALONE, *options]
+        with (self.folder / "dockerd.log").open("a") as log:
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        until = time.monotonic() + READY_SECONDS
+        while not self._answers():
+            assert self._process.poll() is None, f"dockerd ended, see {self.folder}/dockerd.log"
+            assert time.monotonic() < until, "dockerd is not ready"
+            time.sleep(0.05)
+
+    def terminate(self) -> None:
+        """Stop it as an init system does, and wait for its end."""
+        assert self._process is not None
+        self._process.terminate()
+        self._process.wait(60)
+        self._process = None
+
+    def kill(self) -> None:
+        """Kill it, and wait for its end."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait(60)
+        self._process = None
+        (self.folder / "docker.pid").unlink()
+
+    def restart(self, *options: str) -> None:
+        """Stop it and start it again."""
+        self.terminate()
+        self.start(*options)
+
+    def clean_up(self) -> None:
+        """Remove every container and stop it."""
+        if self._process is None:
+            self.start()
+        api = self.client()
+        for container in api.containers(all=True):
+            api.remove_container(container["Id"], force=True, v=True)
+        api.close()
+        self.terminate()
+
+    def client(self) -> APIClient:
+        """The engine as an outsider sees it; to be closed."""
+        return APIClient(self.host, version="1.41", timeout=30)
+
+    def _answers(self) -> bool:
+        api = self.client()
+        try:
+            return bool(api.ping())
+        except (DockerException, RequestException):
+            return False
+        finally:
+            api.close()

@@ -1,0 +1,90 @@
+"""A unix socket in front of the engine's, for the faults of a connection."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+PIECE = 64 * 1024
+
+
+class SocketProxy:
+    """Passes bytes both ways until told otherwise.
+
+    Args:
+        path: Where it listens.
+        engine: The engine's socket.
+    """
+
+    def __init__(self, path: Path, engine: Path) -> None:
+        self.path = path
+        self.connections = 0
+        self._engine = engine
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._flowing = asyncio.Event()
+        self._flowing.set()
+
+    @property
+    def host(self) -> str:
+        return f"unix://{self.path}"
+
+    async def start(self) -> None:
+        """Listen."""
+        self._server = await asyncio.start_unix_server(self._serve, self.path)
+
+    def freeze(self) -> None:
+        """Take connections and bytes and pass nothing on, as an engine that hangs."""
+        self._flowing.clear()
+
+    def thaw(self) -> None:
+        """Go on, with what was held back."""
+        self._flowing.set()
+
+    async def cut(self) -> None:
+        """Drop every connection and take no more."""
+        if self._server is not None:
+            self._server.close()
+            self.path.unlink(missing_ok=True)
+            self._server = None
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def drop(self) -> None:
+        """Drop every connection, and go on listening."""
+        await self.cut()
+        await self.start()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            with contextlib.suppress(asyncio.CancelledError, OSError):
+                await self._relay(reader, writer)
+        finally:
+            self._tasks.discard(task)
+
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        engine_reader, engine_writer = await asyncio.open_unix_connection(self._engine)
+        there = asyncio.create_task(self._pass(reader, engine_writer))
+        try:
+            await self._pass(engine_reader, writer)
+            writer.close()
+            await writer.wait_closed()
+        finally:
+            there.cancel()
+            await asyncio.gather(there, return_exceptions=True)
+            engine_writer.transport.abort()
+            writer.transport.abort()
+
+    async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        while data := await source.read(PIECE):
+            await self._flowing.wait()
+            sink.write(data)
+            await sink.drain()
+        await self._flowing.wait()
+        sink.write_eof()
