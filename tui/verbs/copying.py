@@ -14,6 +14,7 @@ from services.output import Line, SpoolReader, Stream
 from tui.text import printable
 from tui.verbs.documents import LineDocument, rfc3339
 from tui.verbs.printer import json_text
+from tui.verbs.sgr import drawn
 
 ALL_STREAMS = frozenset(Stream)
 OUTPUT_STREAMS = frozenset({Stream.STDOUT, Stream.STDERR})
@@ -171,15 +172,17 @@ class AsText:
 
     Attributes:
         times: Put the local time before it.
-        clean: Make it act on no terminal; without it bytes pass as they are, but for those that are no UTF-8.
+        clean: Make it act on no terminal; without it characters pass as they are.
+        colours: Keep its colours where it is cleaned.
     """
 
     times: bool
     clean: bool
+    colours: bool = False
 
     def __call__(self, line: Line, data: bytes) -> str:
         """Draw one line."""
-        text = printable(data) if self.clean else data.decode("utf-8", errors="replace")
+        text = drawn(data, colours=self.colours) if self.clean else data.decode("utf-8", errors="replace")
         if line.stream is Stream.NOTE:
             text = f"[pinfold] {text}"
         return f"{_stamp(line.at)}  {text}" if self.times else text

@@ -78,8 +78,10 @@ def _target(call: Call, session: str, chosen: str, start: int, *, times: bool, r
     descriptor = sys.stdout.fileno()
     if call.json:
         return Lines(descriptor, _STREAMS[chosen], start, AsJson(session), partial=False)
-    if times or (call.printer.terminal and not raw):
-        return Lines(descriptor, _STREAMS[chosen], start, AsText(times, call.printer.terminal), partial=not times)
+    printer = call.printer
+    if times or (printer.terminal and not raw):
+        draw = AsText(times, printer.terminal, printer.colours)
+        return Lines(descriptor, _STREAMS[chosen], start, draw, partial=not times)
     return Bytes(descriptor, _STREAMS[chosen] & OUTPUT_STREAMS, start)
 
 

@@ -29,7 +29,7 @@ class Printer:
     def __init__(self, out: TextIO | None = None, env: Mapping[str, str] = os.environ) -> None:
         self._out = sys.stdout if out is None else out
         self.terminal = self._out.isatty()
-        self.colours = self.terminal and not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+        self.colours = self.terminal and wants_colours(env)
         self.width = shutil.get_terminal_size().columns if self.terminal else 0
 
     def line(self, text: str = "", tone: Tone = "") -> None:
@@ -63,6 +63,11 @@ class Printer:
     def _write(self, text: str) -> None:
         self._out.write(f"{text}\n")
         self._out.flush()
+
+
+def wants_colours(env: Mapping[str, str]) -> bool:
+    """Whether a terminal is to be drawn on in colours."""
+    return not env.get("NO_COLOR") and env.get("TERM") != "dumb"
 
 
 def json_text(value: object, indent: int = -1) -> str:

@@ -19,6 +19,7 @@ from tui.signals import handled
 from tui.verbs.call import Call, verb
 from tui.verbs.copying import ALL_STREAMS, OUTPUT_STREAMS, AsJson, AsText, Bytes, Lines, Target, copy_output
 from tui.verbs.documents import ProgressDocument, SessionDocument
+from tui.verbs.printer import wants_colours
 
 if TYPE_CHECKING:
     from services.pinfold import Pinfold
@@ -155,5 +156,7 @@ def _targets(call: Call, session: Session) -> list[Target]:
 
 def _target(descriptor: int, streams: frozenset[Stream]) -> Target:
     if os.isatty(descriptor):
-        return Lines(descriptor, streams, 0, AsText(times=False, clean=True), partial=True)
+        return Lines(
+            descriptor, streams, 0, AsText(times=False, clean=True, colours=wants_colours(os.environ)), partial=True
+        )
     return Bytes(descriptor, streams & OUTPUT_STREAMS, 0)

@@ -48,6 +48,16 @@ def test_a_terminal_gets_nothing_that_could_drive_it(pinfold: Command) -> None:
         assert "last" in terminal.text()
 
 
+def test_a_terminal_gets_colours_that_end_with_their_line_unless_it_wants_none(pinfold: Command) -> None:
+    pinfold.add_agent("worker", r"printf '\033[31mred\nplain\nold\rnew\n\033[30;40mhidden\n'")
+    with pinfold.on_terminal("run", "worker") as terminal:
+        assert terminal.wait_for_exit() == 0
+        assert b"\x1b[31mred\x1b[0m\r\nplain\r\nnew\r\nhidden\r\n" in terminal.output
+    with pinfold.on_terminal("sessions", "logs", "worker", NO_COLOR="1") as terminal:
+        assert terminal.wait_for_exit() == 0
+        assert terminal.output == b"red\r\nplain\r\nnew\r\nhidden\r\n"
+
+
 def test_an_unfinished_line_is_shown_when_nothing_follows(pinfold: Command) -> None:
     pinfold.add_agent("worker", "printf 'working'; while [ ! -e go ]; do sleep 0.1; done; echo ' done'")
     with pinfold.on_terminal("run", "worker") as terminal:
