@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-_SETTLING_MILLISECONDS = 200
+from themes.files import theme_files
+
+Stamps = tuple[tuple[str, int, int, int], ...]
+"""Name, inode, size and time of change of each file."""
 
 
-async def theme_changes(folder: Path) -> AsyncIterator[None]:
-    """Yield after each change of a theme file, also of a folder that is only made later; ends when its home is gone.
+async def theme_changes(folder: Path, every: float = 1.0) -> AsyncIterator[None]:
+    """Yield at once, and then whenever a theme file was written, came or went, until cancelled.
+
+    Looks instead of asking the kernel, which says nothing of network file systems, links, or a folder yet to be made.
 
     Args:
-        folder: Where an operator's themes lie.
+        folder: Where an operator's themes lie; need not exist.
+        every: Seconds between looks.
     """
-    from watchfiles import awatch  # 8 ms, and never needed for the first frame
-
-    while watched := _folders_there(folder):
-        async for changes in awatch(*watched, recursive=False, debounce=_SETTLING_MILLISECONDS, watch_filter=None):
-            paths = [Path(path) for _, path in changes]
-            if folder in paths and _folders_there(folder) != watched:
-                yield
-                break
-            if any(path.suffix == ".toml" and path.parent == folder for path in paths):
-                yield
+    seen: Stamps | None = None
+    while True:
+        found = await asyncio.to_thread(_stamps, folder)
+        if found != seen:
+            seen = found
+            yield
+        await asyncio.sleep(every)
 
 
-def _folders_there(folder: Path) -> list[Path]:
-    return [place for place in (folder.parent, folder) if place.is_dir()]
+def _stamps(folder: Path) -> Stamps:
+    found = []
+    for file in theme_files(folder):
+        try:
+            stat = file.stat()
+        except OSError:  # went in the same moment
+            continue
+        found.append((file.name, stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    return tuple(found)

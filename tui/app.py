@@ -82,7 +82,12 @@ class PinfoldApp(App[None]):
     """
 
     TITLE = "pinfold"
-    CSS_PATH = [style_sheet("base"), style_sheet("widgets/bars"), style_sheet("widgets/table"), style_sheet("widgets/palette")]
+    CSS_PATH = [
+        style_sheet("base"),
+        style_sheet("widgets/bars"),
+        style_sheet("widgets/table"),
+        style_sheet("widgets/palette"),
+    ]
     MODES = {"agents": _agents, "memory": _memory, "sandboxes": _sandboxes, "archives": _archives}
     DEFAULT_MODE = "agents"
     COMMANDS = {_palette}

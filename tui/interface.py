@@ -62,7 +62,7 @@ class InterfaceSettings:
             self._app.register_theme(theme)
             self._own.add(theme.name)
             if theme.name == self._app.theme:
-                self._app.refresh_css(animate=False)
+                self._app.mutate_reactive(App.theme)
         if self._app.theme != self._wanted and self._wanted in self._own:
             self._use(self._wanted)
         return loaded.problems
@@ -73,8 +73,6 @@ class InterfaceSettings:
         Args:
             told: Gets what is wrong with them, each time something is.
         """
-        if problems := self.load_own():
-            told(problems)
         async for _ in theme_changes(self._folder):
             if problems := self.load_own():
                 told(problems)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from textual.color import Color, ColorParseError
 from textual.css.errors import StylesheetError, StyleValueError
-from textual.css.parse import UnresolvedVariableError
 from textual.css.tokenizer import TokenError
 from textual.theme import Theme
 
@@ -31,8 +31,10 @@ VARIABLE_DEFAULTS = {
     "muted-style": "none",
     "cursor-style": "bold",
     "mark-style": "none",
+    "ansi-background": "ansi_default",
+    "ansi-foreground": "ansi_default",
 }
-"""What the style sheets need and Textual's own themes lack; `defaults_for` fits them to a theme."""
+"""What style sheets need and some themes lack; `defaults_for` fits them to a theme."""
 
 
 @dataclass(frozen=True)
@@ -114,49 +116,35 @@ def defaults_for(theme: Theme) -> Mapping[str, str]:
     }
 
 
-def load_themes(app: App[object], folder: Path) -> LoadedThemes:
+def load_themes(app: App[Any], folder: Path) -> LoadedThemes:
     """Read all themes of a folder and try each out; a bad one is left out with its reason."""
     themes: list[Theme] = []
     problems: list[str] = []
-    for file in theme_files(folder):
+    for path in theme_files(folder):
         try:
-            theme = textual_theme(read_theme(file))
-            try_theme(app, theme, file)
+            file = read_theme(path)
+            themes.append(_tried(app, file))
         except ConfigError as error:
             problems.append(str(error))
-        else:
-            themes.append(theme)
     return LoadedThemes(tuple(themes), tuple(problems))
 
 
-def try_theme(app: App[object], theme: Theme, file: Path) -> None:
+def _tried(app: App[Any], file: ThemeFile) -> Theme:
     """Parse all style sheets with the colours of a theme, leaving the app alone; a bad theme in use would end it.
 
     Raises:
         ConfigError: A colour or a style is none.
     """
+    for name, value in file.colors.items():
+        try:
+            Color.parse(value)
+        except ColorParseError:
+            raise ConfigError(f"{value!r} is not a colour", file=file.file, key=f"colors.{name}") from None
+    theme = textual_theme(file)
     try:
         sheet = app.stylesheet.copy()
         sheet.set_variables({**defaults_for(theme), **theme.to_color_system().generate(), **theme.variables})
         sheet.reparse()
-    except (StylesheetError, StyleValueError, TokenError, UnresolvedVariableError, ValueError) as error:
-        raise ConfigError(_reason(theme, error), file=file) from error
-
-
-def _reason(theme: Theme, error: Exception) -> str:
-    """Find the colour that is none; the error of a style sheet would name a line of ours."""
-    from textual.color import Color, ColorParseError
-
-    own = {
-        name: value
-        for name, value in vars(theme).items()
-        if isinstance(value, str) and name not in ("name",)
-    }
-    for name, value in {**own, **theme.variables}.items():
-        if name.endswith("-style"):
-            continue
-        try:
-            Color.parse(value)
-        except ColorParseError:
-            return f"{value!r} is not a colour"
-    return f"cannot be used: {type(error).__name__}"
+    except (StylesheetError, StyleValueError, TokenError, ValueError) as error:
+        raise ConfigError(f"cannot be used: {type(error).__name__}", file=file.file, key="styles") from error
+    return theme

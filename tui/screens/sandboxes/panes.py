@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -28,8 +29,11 @@ MOST_PANES = 4
 class OutputPane(Pane):
     """The output of one session, with its name above.
 
+    Args:
+        now: The clock, nanoseconds since 1970.
+
     Attributes:
-        log: The lines.
+        log_pane: The lines.
         row: The session shown; None shows none.
     """
 
@@ -40,9 +44,9 @@ class OutputPane(Pane):
             super().__init__()
             self.pane = pane
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], int]) -> None:
         super().__init__(classes="output")
-        self.log_pane = LogPane()
+        self.log_pane = LogPane(now)
         self.row: SessionRow | None = None
         self._reader: SpoolReader | None = None
 
@@ -105,11 +109,16 @@ class OutputPane(Pane):
 
 
 class PaneGrid(Container):
-    """Holds the panes; one of them is active: it has the focus, or had it last."""
+    """Holds the panes; one of them is active: it has the focus, or had it last.
 
-    def __init__(self) -> None:
+    Args:
+        now: The clock, nanoseconds since 1970.
+    """
+
+    def __init__(self, now: Callable[[], int]) -> None:
         super().__init__(id="panes")
-        self._panes: list[OutputPane] = [OutputPane()]
+        self._now = now
+        self._panes: list[OutputPane] = [OutputPane(now)]
         self._active = 0
 
     def compose(self) -> ComposeResult:
@@ -139,7 +148,7 @@ class PaneGrid(Container):
         """Add a pane for a session that keeps it; None when there are four already."""
         if len(self._panes) == MOST_PANES:
             return None
-        pane = OutputPane()
+        pane = OutputPane(self._now)
         self._panes.append(pane)
         self.mount(pane)
         self._active = len(self._panes) - 1

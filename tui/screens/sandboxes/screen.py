@@ -62,7 +62,7 @@ class SandboxesScreen(FrameScreen):
             ),
             id="sessions",
         )
-        self._panes = PaneGrid()
+        self._panes = PaneGrid(self.host.now)
         self._details = SessionDetails()
         self._settling: Timer | None = None
         yield Container(self._sessions, Horizontal(self._panes, self._details, id="lower"), id="body")
