@@ -25,5 +25,6 @@ def bars(values: Sequence[float], width: int, top: float = 0.0, *, signs: Glyphs
 def _bar(value: float, scale: float, levels: str) -> str:
     if not value > 0 or scale <= 0:  # `not >` takes in a value that is no number
         return levels[0]
-    share = min(value / scale, 1.0)
-    return levels[min(int(share * len(levels)), len(levels) - 1)]
+    if value >= scale:
+        return levels[-1]
+    return levels[int(value / scale * len(levels))]
