@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from services.activity import ActivityLog, Events
 from services.agents import Agents
 from services.home import BlockingCalls, Database, Home
+from services.policy import Policies
 from services.sandbox import Engine, Sandboxes, new_session_id
 from services.sandbox.engines.docker import DockerEngine
 from services.sandbox.engines.local import LocalEngine
@@ -28,6 +29,7 @@ class Pinfold:
         events: What just changed, for whoever listens in this process.
         activity: What was done, by whom.
         agents: The agents as configured.
+        policies: What each agent may do, and why.
         sandboxes: Sessions and engines.
         database: What the services keep their records in.
         calls: Threads for blocking calls.
@@ -37,6 +39,7 @@ class Pinfold:
     events: Events
     activity: ActivityLog
     agents: Agents
+    policies: Policies
     sandboxes: Sandboxes
     database: Database
     calls: BlockingCalls
@@ -82,7 +85,7 @@ class Pinfold:
             closing.push_async_callback(sandboxes.close)
             if supervise:
                 await closing.enter_async_context(_in_background(agents, sandboxes))
-            yield Pinfold(home, events, activity, agents, sandboxes, database, calls)
+            yield Pinfold(home, events, activity, agents, Policies(home, agents), sandboxes, database, calls)
 
 
 def make_engines(home: Home, identity: str, calls: BlockingCalls, env: Mapping[str, str]) -> dict[str, Engine]:

@@ -16,6 +16,7 @@ from services.agents.model import (
     Runner,
     SandboxSection,
 )
+from services.agents.positions import line_finder
 from services.agents.problems import Problem
 from services.agents.schema import agent_schema, config_schema
 from services.agents.settings import Origin, SandboxSettings
@@ -42,6 +43,7 @@ __all__ = [
     "alias_fault",
     "config_schema",
     "init_home",
+    "line_finder",
     "parse_duration",
     "parse_size",
 ]

@@ -10,9 +10,10 @@ from typing import Any
 from services.activity import ActivityLog, AgentsChanged, Events
 from services.agents.agent import Agent
 from services.agents.aliases import alias_fault, nearest
-from services.agents.looking import Look, look
+from services.agents.looking import Look, look, look_at_text
 from services.agents.model import PinfoldConfig
-from services.agents.problems import Problem
+from services.agents.positions import line_of, places_in
+from services.agents.problems import KeyPath, Problem
 from services.agents.reading import LIMIT
 from services.agents.watching import reasons_to_look
 from services.errors import AgentNotFound, ConfigError
@@ -70,6 +71,25 @@ class Agents:
     def shared_problems(self) -> tuple[Problem, ...]:
         """What is wrong with `pinfold.toml` as it is now, or with the directory of agents."""
         return self._seen.shared_problems
+
+    def line(self, alias: str, key: KeyPath) -> int:
+        """On which line of an `agent.toml` a key stands, counted from 1; 0 when its file is not usable as it is."""
+        file = self._seen.files.get(alias)
+        return line_of(key, places_in(file.data)) if file and file.good and file.data else 0
+
+    def shared_line(self, key: KeyPath) -> int:
+        """On which line of `pinfold.toml` a key stands, counted from 1; 0 when it is not usable as it is."""
+        file = self._seen.shared_file
+        return line_of(key, places_in(file.data)) if file and file.good and file.data else 0
+
+    def as_if(self, alias: str, data: bytes) -> Agent:
+        """What an agent would be if its file held `data`; nothing is written.
+
+        Args:
+            alias: The agent; need not exist.
+            data: The bytes its `agent.toml` would have.
+        """
+        return look_at_text(self._home, self._seen, alias, data)
 
     async def source(self, alias: str) -> str:
         """Read the text of an `agent.toml` as it is now, to be shown; "" when it is not there.

@@ -107,6 +107,23 @@ def look(home: Home, before: Look, *, patient: bool) -> Look:
     return _judge(home, shared_file, dict(sorted(files.items())), doubtful)
 
 
+def look_at_text(home: Home, before: Look, alias: str, data: bytes) -> Agent:
+    """What an agent would be if its file held `data`; nothing is written.
+
+    Args:
+        home: Where it lies.
+        before: All files as they are.
+        alias: The agent; need not exist.
+        data: The bytes its `agent.toml` would have.
+    """
+    path = home.agent_file(alias)
+    reading = read_config(data, path, AgentConfig)
+    file = KnownFile(path, MISSING, False, data, reading.config, reading.problems)
+    siblings = {name: known.config for name, known in before.files.items()} | {alias: reading.config}
+    shared = before.shared_file.config if before.shared_file else PinfoldConfig()
+    return _agent(home, alias, file, siblings, shared)
+
+
 def _unlisted(before: Look, home: Home) -> bool:
     return any(problem.file == home.agents_dir for problem in before.shared_problems)
 

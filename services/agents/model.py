@@ -237,6 +237,13 @@ class RiskProfile(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         block_high_risk_commands: Whether commands of high risk are refused.
         delegation: Whether the agent may hand work to others.
         allow_unconfined: Whether it may run on an engine that keeps it from nothing on this machine.
+        max_actions_per_hour: Actions it may take within any hour; 0 is none.
+        max_cost_per_day_cents: What its models may cost a day, in US cents.
+        shell_timeout: How long one command may take.
+        approval_timeout: How long an approval is waited for before it counts as refused.
+        max_memory: The most memory its sandbox may be given.
+        max_cpus: The most processor cores its sandbox may be given.
+        max_pids: The most processes and threads its sandbox may be given.
     """
 
     level: Level = "supervised"
@@ -254,6 +261,13 @@ class RiskProfile(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     block_high_risk_commands: bool = True
     delegation: Literal["forbidden", "allow"] = "forbidden"
     allow_unconfined: bool = False
+    max_actions_per_hour: Annotated[int, Meta(ge=0)] = 20
+    max_cost_per_day_cents: Annotated[int, Meta(ge=0)] = 500
+    shell_timeout: Duration = "60s"
+    approval_timeout: Duration = "2m"
+    max_memory: Size | None = None
+    max_cpus: Annotated[float, Meta(gt=0, le=4096)] | None = None
+    max_pids: Annotated[int, Meta(ge=1, le=4194304)] | None = None
 
 
 class Connector(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):

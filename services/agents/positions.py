@@ -6,11 +6,13 @@ same text once more, only when there is something to point at.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from services.agents.problems import KeyPath
 
@@ -53,6 +55,17 @@ def find_places(source: str) -> Mapping[KeyPath, Place]:
     with contextlib.suppress(_Fault, tomllib.TOMLDecodeError, RecursionError):
         reader.read()
     return reader.places
+
+
+@lru_cache(maxsize=512)
+def places_in(data: bytes) -> Mapping[KeyPath, Place]:
+    """Find where everything stands in the bytes of a TOML file; the last few hundred answers are kept."""
+    return find_places(data.removeprefix(codecs.BOM_UTF8).decode("utf-8", errors="replace"))
+
+
+def line_finder(data: bytes) -> Callable[[KeyPath], int]:
+    """Make a look-up of lines in the bytes of a TOML file."""
+    return lambda key: line_of(key, places_in(data))
 
 
 def line_of(path: KeyPath, places: Mapping[KeyPath, Place]) -> int:

@@ -1,5 +1,7 @@
-"""Permissions, computed: what a sandbox sees and may use."""
+"""Permissions, computed: what an agent may do, why, and what its sandbox sees and may use."""
 
+from services.policy.budget import Budget
+from services.policy.changes import Change, changes
 from services.policy.confinement import (
     SIBLINGS,
     WORKSPACE,
@@ -9,15 +11,33 @@ from services.policy.confinement import (
     confinement,
     permitted_passthrough,
 )
+from services.policy.decision import Decision, Origin, Rule, Verdict
+from services.policy.findings import Finding
 from services.policy.places import Place, look_on_disk
+from services.policy.policies import Policies
+from services.policy.policy import Allowances, Policy
+from services.policy.spawn import Axis, Violation
 
 __all__ = [
     "SIBLINGS",
     "WORKSPACE",
+    "Allowances",
+    "Axis",
+    "Budget",
+    "Change",
     "Confinement",
+    "Decision",
+    "Finding",
     "Limits",
     "Mount",
+    "Origin",
     "Place",
+    "Policies",
+    "Policy",
+    "Rule",
+    "Verdict",
+    "Violation",
+    "changes",
     "confinement",
     "look_on_disk",
     "permitted_passthrough",

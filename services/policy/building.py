@@ -1,0 +1,218 @@
+"""From an agent's files to its policy: profile first, then what its own file says otherwise, then its siblings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from services.agents import Agent, AgentConfig, RiskProfile, SandboxSettings, parse_duration, parse_size
+from services.errors import PinfoldError
+from services.policy.commands import AllowedCommand, CommandPolicy
+from services.policy.decision import BUILT_IN, Origin
+from services.policy.domains import AllowedDomain, DomainPolicy
+from services.policy.paths import PathPolicy, PathRule
+from services.policy.policy import Allowances, Policy
+from services.policy.runner_rules import RUNNER_RULES
+from services.policy.tools import EnvironmentPolicy, Listed, ToolPolicy
+
+Key = tuple[str | int, ...]
+
+
+Lines = Callable[[Key], int]
+"""Tells on which line of a TOML file a key stands, counted from 1; 0 when unknown."""
+
+
+def no_lines(key: Key) -> int:
+    """Lines where the text is not at hand."""
+    return 0
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where the parts of a policy are written.
+
+    Attributes:
+        home: The directory of Pinfold's own files, which no agent touches.
+        shared_file: `pinfold.toml`.
+        agent_lines: Lines of the agent's own file.
+        shared_lines: Lines of `pinfold.toml`.
+    """
+
+    home: Path
+    shared_file: Path
+    agent_lines: Lines = no_lines
+    shared_lines: Lines = no_lines
+
+
+def build_policy(agent: Agent, siblings: Mapping[str, Agent], sources: Sources) -> Policy:
+    """Compute what an agent may do.
+
+    Args:
+        agent: Must have a usable configuration.
+        siblings: All agents by alias, for grants on their workspaces.
+        sources: Where its rules are written.
+
+    Raises:
+        PinfoldError: Its configuration was never usable, or its profile does not exist.
+    """
+    if agent.config is None or agent.settings is None:
+        raise PinfoldError(f"cannot tell what {agent.alias} may do", why="its agent.toml is not usable")
+    if agent.profile is None:
+        why = f"the risk profile {agent.config.agent.risk_profile or '(none named)'} does not exist"
+        raise PinfoldError(f"cannot tell what {agent.alias} may do", why=why, fix="Name one of pinfold.toml.")
+    return _Builder(agent, agent.config, agent.profile, agent.settings, siblings, sources).policy()
+
+
+@dataclass(frozen=True)
+class _Builder:
+    agent: Agent
+    config: AgentConfig
+    profile: RiskProfile
+    settings: SandboxSettings
+    siblings: Mapping[str, Agent]
+    sources: Sources
+
+    def policy(self) -> Policy:
+        level = self.config.permissions.level or self.profile.level
+        paths = self._paths(level)
+        return Policy(
+            alias=self.agent.alias,
+            profile=self.config.agent.risk_profile,
+            level=level,
+            paths=paths,
+            commands=self._commands(level, paths),
+            domains=self._domains(),
+            tools=ToolPolicy(
+                level,
+                self._listed("allowed_tools"),
+                self._listed("excluded_tools"),
+                self._listed("auto_approve"),
+                self._listed("always_ask"),
+                self._origin_of("level"),
+            ),
+            environment=EnvironmentPolicy(self._listed("env_passthrough")),
+            allowances=self._allowances(),
+            secrets=self.settings.secrets,
+            delegation=self.profile.delegation,
+        )
+
+    # --- where things are written
+
+    def _own(self, *key: str | int) -> Origin:
+        return Origin(self.agent.file, self.sources.agent_lines(key), _dotted(key))
+
+    def _of_profile(self, *key: str | int) -> Origin:
+        name = self.config.agent.risk_profile
+        path: Key = ("risk_profiles", name, *key)
+        return Origin(self.sources.shared_file, self.sources.shared_lines(path), _dotted(path), name)
+
+    def _origin_of(self, key: str) -> Origin:
+        if getattr(self.config.permissions, key, None) is not None:
+            return self._own("permissions", key)
+        return self._of_profile(key)
+
+    def _entries(self, key: str) -> Iterator[tuple[str, Origin]]:
+        own: Sequence[str] | None = getattr(self.config.permissions, key)
+        entries: Sequence[str] = getattr(self.profile, key) if own is None else own
+        for number, entry in enumerate(entries):
+            origin = self._of_profile(key, number) if own is None else self._own("permissions", key, number)
+            yield entry, origin
+
+    def _listed(self, key: str) -> tuple[Listed, ...]:
+        return tuple(Listed(entry, origin) for entry, origin in self._entries(key))
+
+    # --- the parts
+
+    def _paths(self, level: str) -> PathPolicy:
+        unrestricted = self.config.workspace.unrestricted_filesystem
+        if unrestricted:
+            elsewhere = self._own("workspace", "unrestricted_filesystem")
+        elif level == "full":
+            elsewhere = self._origin_of("level")
+        else:
+            elsewhere = self._of_profile("workspace_only")
+        return PathPolicy(
+            workspace=self.agent.workspace,
+            home=Path.home(),
+            rules=tuple(self._path_rules()),
+            workspace_only=self.profile.workspace_only and not unrestricted and level != "full",
+            elsewhere=elsewhere,
+        )
+
+    def _path_rules(self) -> Iterator[PathRule]:
+        named = self._own("workspace", "path") if self.config.workspace.path else BUILT_IN
+        workspace = str(self.agent.workspace)
+        yield PathRule("workspace", workspace, readable=True, writable=True, origin=named, name="its workspace")
+        yield PathRule("Pinfold's own files", str(self.sources.home), readable=False, writable=False)
+        for file in RUNNER_RULES.get(self.settings.runner, ()):
+            place = f"{workspace}/{file}"
+            yield PathRule("rules of the runner", place, readable=True, writable=False, name=file)
+        for alias, access in self.config.workspace.access.items():
+            sibling = self.siblings.get(alias)
+            if sibling is not None:
+                origin = self._own("workspace", "access", alias)
+                readable, writable = access in ("read", "read_write", "write"), access != "read"
+                place = str(sibling.workspace)
+                yield PathRule("sibling", place, readable, writable, origin, f"../{alias}")
+        for root, origin in self._entries("allowed_roots"):
+            if root not in NO_ROOT:
+                yield PathRule("allowed root", root, readable=True, writable=True, origin=origin)
+        for path, origin in self._entries("forbidden_paths"):
+            yield PathRule("forbidden path", path, readable=False, writable=False, origin=origin)
+
+    def _commands(self, level: str, paths: PathPolicy) -> CommandPolicy:
+        origins = {"level": self._origin_of("level"), "allowed_commands": self._origin_of("allowed_commands")}
+        for key in ("block_high_risk_commands", "require_approval_for_medium_risk"):
+            origins[key] = self._of_profile(key)
+        return CommandPolicy(
+            level,  # type: ignore[arg-type]  # both are the words of the level
+            tuple(AllowedCommand(entry, origin) for entry, origin in self._entries("allowed_commands")),
+            paths,
+            self.profile.block_high_risk_commands,
+            self.profile.require_approval_for_medium_risk,
+            origins,
+        )
+
+    def _domains(self) -> DomainPolicy:
+        written_in = self.settings.origins.get("network", "built in")
+        chosen = BUILT_IN
+        if written_in == "agent.toml":
+            chosen = self._own("sandbox", "network")
+        elif written_in == "pinfold.toml":
+            key: Key = ("defaults", "sandbox", "network")
+            chosen = Origin(self.sources.shared_file, self.sources.shared_lines(key), _dotted(key))
+        entries = tuple(AllowedDomain(entry, origin) for entry, origin in self._entries("allowed_domains"))
+        return DomainPolicy(self.settings.network, entries, chosen)
+
+    def _allowances(self) -> Allowances:
+        profile = self.profile
+        return Allowances(
+            profile.max_actions_per_hour,
+            profile.max_cost_per_day_cents,
+            parse_duration(profile.shell_timeout) or 0.0,
+            parse_duration(profile.approval_timeout) or 0.0,
+            _least(self.settings.memory, parse_size(profile.max_memory) if profile.max_memory else None),
+            _least(self.settings.cpus, profile.max_cpus),
+            _least(self.settings.pids, profile.max_pids),
+        )
+
+
+NO_ROOT = frozenset({"", "*", "<unset>"})
+"""Entries of `allowed_roots` that grant nothing; ZeroClaw drops the same ones."""
+
+
+Number = TypeVar("Number", int, float)
+
+
+def _least(one: Number | None, other: Number | None) -> Number | None:
+    given = [value for value in (one, other) if value is not None]
+    return min(given, default=None)
+
+
+def _dotted(key: Key) -> str:
+    text = ""
+    for part in key:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")

@@ -1,0 +1,95 @@
+"""What a decision is: a verdict, the rule that made it, where that rule comes from, and the rules that lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Verdict(StrEnum):
+    """May it happen? Ordered by `strictness`."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+    @property
+    def strictness(self) -> int:
+        """0 for allow, 1 for ask, 2 for deny."""
+        return _STRICTNESS[self]
+
+
+_STRICTNESS = {Verdict.ALLOW: 0, Verdict.ASK: 1, Verdict.DENY: 2}
+
+
+def strictest(*verdicts: Verdict) -> Verdict:
+    """The verdict that permits least; allow when there is none."""
+    return max(verdicts, key=lambda verdict: verdict.strictness, default=Verdict.ALLOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a rule was written.
+
+    Attributes:
+        file: The TOML file; None for what Pinfold itself supplies.
+        line: Counted from 1; 0 when unknown.
+        key: The dotted key, such as `permissions.forbidden_paths[2]`.
+        profile: The risk profile's name, "" when the rule is the agent's own or built in.
+    """
+
+    file: Path | None = None
+    line: int = 0
+    key: str = ""
+    profile: str = ""
+
+    def __str__(self) -> str:
+        if self.file is None:
+            return "built in"
+        place = f"{self.file.name}:{self.line}" if self.line else self.file.name
+        return f"{place} (profile {self.profile})" if self.profile else place
+
+
+BUILT_IN = Origin()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a policy.
+
+    Attributes:
+        kind: What sort of rule: `workspace`, `sibling`, `allowed root`, `forbidden path`, `allowed command`, …
+        subject: What it covers, as written or resolved.
+        effect: What it says about its subject, for people: "read only", "forbidden".
+    """
+
+    kind: str
+    subject: str
+    effect: str
+    origin: Origin = BUILT_IN
+
+    def __str__(self) -> str:
+        subject = f" {self.subject}" if self.subject else ""
+        return f"{self.kind}{subject}: {self.effect}, {self.origin}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The answer to one question put to a policy.
+
+    Attributes:
+        question: What was asked, for people: "read /etc/passwd".
+        reason: One clause that an operator believes: why this verdict.
+        rule: The rule that decided.
+        considered: The other rules that had a say and lost, the nearest first.
+    """
+
+    question: str
+    verdict: Verdict
+    reason: str
+    rule: Rule
+    considered: tuple[Rule, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.question}: {self.reason} ({self.rule.origin})"

@@ -1,0 +1,106 @@
+"""The effective permissions of one agent: an immutable value that answers every question about what it may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from services.policy.commands import CommandPolicy
+from services.policy.decision import Decision
+from services.policy.domains import DomainPolicy
+from services.policy.paths import PathPolicy
+from services.policy.tools import EnvironmentPolicy, ToolPolicy
+
+Level = Literal["readonly", "supervised", "full"]
+
+
+@dataclass(frozen=True)
+class Allowances:
+    """What an agent may use up.
+
+    Attributes:
+        max_actions_per_hour: 0 blocks every action.
+        max_cost_per_day: US cents.
+        shell_timeout, approval_timeout: Seconds.
+        memory: Bytes; None is unlimited, as for the two below.
+        cpus: Cores.
+        pids: Processes and threads.
+    """
+
+    max_actions_per_hour: int = 20
+    max_cost_per_day: int = 500
+    shell_timeout: float = 60.0
+    approval_timeout: float = 120.0
+    memory: int | None = None
+    cpus: float | None = None
+    pids: int | None = None
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What one agent may do.
+
+    Attributes:
+        profile: The risk profile it was built from.
+        secrets: Names of secrets handed to its sandbox.
+        delegation: Whether it may hand work to other agents.
+        ceiling: The policy of the agent that spawned this one; every answer is the stricter of the two.
+    """
+
+    alias: str
+    profile: str
+    level: Level
+    paths: PathPolicy
+    commands: CommandPolicy
+    domains: DomainPolicy
+    tools: ToolPolicy
+    environment: EnvironmentPolicy
+    allowances: Allowances = Allowances()
+    secrets: tuple[str, ...] = ()
+    delegation: Literal["forbidden", "allow"] = "forbidden"
+    ceiling: Policy | None = None
+
+    def read(self, path: str) -> Decision:
+        """May it read this path?"""
+        own = self.paths.decide("read", path)
+        return own if self.ceiling is None else stricter(own, self.ceiling.read(path), self.ceiling.alias)
+
+    def write(self, path: str) -> Decision:
+        """May it write this path?"""
+        own = self.paths.decide_write(path, self.level)
+        return own if self.ceiling is None else stricter(own, self.ceiling.write(path), self.ceiling.alias)
+
+    def command(self, line: str) -> Decision:
+        """May it run this shell line?"""
+        own = self.commands.decide(line)
+        return own if self.ceiling is None else stricter(own, self.ceiling.command(line), self.ceiling.alias)
+
+    def domain(self, target: str) -> Decision:
+        """May it reach this host or URL?"""
+        own = self.domains.decide(target)
+        return own if self.ceiling is None else stricter(own, self.ceiling.domain(target), self.ceiling.alias)
+
+    def tool(self, name: str) -> Decision:
+        """May it call this tool?"""
+        own = self.tools.decide(name)
+        return own if self.ceiling is None else stricter(own, self.ceiling.tool(name), self.ceiling.alias)
+
+    def variable(self, name: str) -> Decision:
+        """May it take this variable of Pinfold's own environment along?"""
+        own = self.environment.decide(name)
+        return own if self.ceiling is None else stricter(own, self.ceiling.variable(name), self.ceiling.alias)
+
+    def under(self, parent: Policy) -> Policy:
+        """This policy as it holds for a run spawned by `parent`."""
+        return replace(self, ceiling=parent)
+
+
+def stricter(own: Decision, ceiling: Decision, parent: str) -> Decision:
+    """The stricter of an agent's own answer and its spawner's; the own one when they agree."""
+    if ceiling.verdict.strictness <= own.verdict.strictness:
+        return own
+    return replace(
+        ceiling,
+        reason=f"{parent}, which spawned it, may not: {ceiling.reason}",
+        considered=(own.rule, *ceiling.considered),
+    )

@@ -1,0 +1,70 @@
+"""What a change of policy means, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from services.policy.changes import changes
+from services.policy.decision import Verdict
+from tests.services.policy.test_spawn import BASE, COMMANDS, PLACES, ROOT_LISTS, policy
+
+SAID = [
+    (
+        {"roots": (("/projects", "rw"), ("/docs", "rw"), ("/drop", "w"), ("/etc/secrets", ""))},
+        "may now write /docs",
+        True,
+    ),
+    (
+        {"roots": (("/projects", "r"), ("/docs", "r"), ("/drop", "w"), ("/etc/secrets", ""))},
+        "may no longer write /projects",
+        False,
+    ),
+    ({"roots": (("/projects", "rw"), ("/docs", "r"), ("/drop", "w"))}, None, False),
+    ({"workspace_only": False}, "reaches everything nothing forbids", True),
+    ({"commands": ("git", "cargo", "ls", "/usr/bin/lint", "rm")}, "may now run rm", True),
+    ({"commands": ("git", "cargo", "ls")}, "may no longer run /usr/bin/lint", False),
+    ({"level": "full"}, "works at level full, was supervised", True),
+    ({"block": False}, "high-risk commands are no longer blocked", True),
+    ({"allowed_tools": ()}, "may now use every tool not excluded", True),
+    ({"excluded_tools": ()}, "is no longer kept from the tool browser", True),
+    ({"always_ask": ()}, "is no longer always asked about shell", True),
+    ({"network": "none"}, "reaches no network, reaches only listed hosts before", False),
+    ({"domains": ("example.com", "example.org")}, "may now reach example.org", True),
+    ({"secrets": ("API_KEY", "B")}, "may now have the secret B", True),
+    ({"allowances": replace(BASE, pids=None)}, "has unlimited processes, 100 before", True),
+    ({"delegation": "allow"}, "may now delegate", True),
+]
+
+
+@pytest.mark.parametrize(("changed", "text", "widens"), SAID, ids=[row[1] or "nothing" for row in SAID])
+def test_a_change_is_said_in_words(changed: dict[str, Any], text: str | None, widens: bool) -> None:
+    found = changes(policy(), policy(**changed))
+    assert [(change.text, change.widens) for change in found] == ([] if text is None else [(text, widens)])
+
+
+def test_nothing_changed_says_nothing_and_the_way_back_undoes_every_widening() -> None:
+    wide = policy(level="full", commands=("*",), network="open", secrets=("A", "API_KEY"))
+    assert changes(wide, wide) == ()
+    assert all(not change.widens for change in changes(wide, policy()) if "asked" not in change.text)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    before=st.tuples(ROOT_LISTS, COMMANDS, st.booleans()),
+    after=st.tuples(ROOT_LISTS, COMMANDS, st.booleans()),
+    path=st.sampled_from([*PLACES, "/projects/a/b/c", "/other"]),
+    line=st.sampled_from(["ls", "git status", "cat /docs/x", "rm x"]),
+)
+def test_what_becomes_allowed_is_always_marked_as_widening(before: tuple, after: tuple, path: str, line: str) -> None:
+    old, new = (
+        policy(roots=tuple(part[0]), commands=tuple(part[1]), workspace_only=part[2]) for part in (before, after)
+    )
+    widened = any(change.widens for change in changes(old, new))
+    for ask in (lambda p: p.read(path), lambda p: p.write(path), lambda p: p.command(line)):
+        if ask(new).verdict is Verdict.ALLOW and ask(old).verdict is Verdict.DENY:
+            assert widened
