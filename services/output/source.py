@@ -127,7 +127,7 @@ class Source:
 
     def _repeats_instant(self, stamp: bytes, data: bytes) -> bool:
         if self._instant_at != stamp:
-            self._instant_at = stamp
+            self._instant_at, self._again = stamp, 0
             self._instant = [] if self.resuming else [hash(self._tail)]
         if self.resuming and self._skip:
             self._skip -= 1

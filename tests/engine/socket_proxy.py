@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 
 PIECE = 64 * 1024
@@ -41,6 +42,11 @@ class SocketProxy:
     def thaw(self) -> None:
         """Go on, with what was held back."""
         self._flowing.set()
+
+    def is_called_again(self) -> Callable[[], bool]:
+        """Return what tells whether one more connection came since now."""
+        before = self.connections
+        return lambda: self.connections > before
 
     async def cut(self) -> None:
         """Drop every connection and take no more."""

@@ -31,7 +31,7 @@ async def output_of(engine: DockerEngine, spec: SandboxSpec, spool: Spool) -> li
 async def test_a_sandbox_is_labelled_limited_and_locked_in(
     engine: DockerEngine, sandboxes: Sandboxes, api: APIClient, home_id: str
 ) -> None:
-    spec = sandboxes.spec("sleep", "60", limits=Limits(memory=256 * MIB, cpus=0.5, pids=40), output_limit=8 * MIB)
+    spec = sandboxes.spec("sleep", "60", limits=Limits(memory=256 * MIB, cpus=0.5, pids=40), output_limit=1024 * MIB)
     found = api.inspect_container(await engine.create(spec, {}))
     host, config = found["HostConfig"], found["Config"]
     assert found["Name"] == f"/pinfold-{home_id[:8]}-{spec.session}"
@@ -57,7 +57,10 @@ async def test_a_sandbox_is_labelled_limited_and_locked_in(
     assert not host["Privileged"]
     assert host["Init"]
     assert host["NetworkMode"] == "none"
-    assert host["LogConfig"] == {"Type": "local", "Config": {"max-size": str(2 * MIB), "max-file": "4"}}
+    assert host["LogConfig"] == {
+        "Type": "local",
+        "Config": {"max-size": str(256 * MIB), "max-file": "5", "compress": "false"},
+    }
     assert host["Binds"] is None
     assert (config["Tty"], config["OpenStdin"], config["WorkingDir"]) == (False, False, "/workspace")
     mount = found["Mounts"][0]

@@ -1,4 +1,4 @@
-"""Lines of more than 16 KiB as the engine's drivers send them: parts of one instant, with and without a line end."""
+"""What an engine does to its log: long lines in parts, with and without their end, and repeats at a rotation."""
 
 from __future__ import annotations
 
@@ -50,3 +50,11 @@ def test_a_long_line_is_taken_up_at_any_part(seen: int) -> None:
     before = taken(first, *frames[:seen])
     second = Demultiplexer(first.cursor if seen else Cursor())
     assert before + taken(second, *frames) == FULL * 2 + b"end\nnext\n" + FULL
+
+
+def test_every_rotation_may_repeat_its_last_line() -> None:
+    lines = [frame(at, b"line %d\n" % at) for at in range(1, 7)]
+    one, two, three, four, five, six = lines
+    assert taken(Demultiplexer(), one, two, two, three, four, four, five, six, six) == b"".join(
+        b"line %d\n" % at for at in range(1, 7)
+    )

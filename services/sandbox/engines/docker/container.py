@@ -28,8 +28,7 @@ LIFECYCLE_LABEL = "pinfold.lifecycle"
 SANDBOX_HOME = "/home/agent"
 """HOME inside, unless the spec's environment names another."""
 
-_LOG_FILES = 4
-_SMALLEST_LOG_FILE = 1024 * 1024
+_SMALLEST_LOG_FILE = 64 * 1024 * 1024
 _SMALLEST_SCRATCH = 16 * 1024 * 1024
 _SCRATCH_WITHOUT_LIMIT = 1024 * 1024 * 1024
 _KILLED = 128 + 9
@@ -59,6 +58,18 @@ class ContainerConfig(msgspec.Struct, rename="pascal"):
     tty: bool = False
 
 
+class LogConfig(msgspec.Struct, rename="pascal"):
+    """`HostConfig.LogConfig` of an inspected container."""
+
+    config: dict[str, str] | None = None
+
+
+class HostConfig(msgspec.Struct, rename="pascal"):
+    """`HostConfig` of an inspected container."""
+
+    log_config: LogConfig = msgspec.field(default_factory=LogConfig)
+
+
 class Container(msgspec.Struct, rename="pascal"):
     """An inspected container, as far as Pinfold looks at it."""
 
@@ -66,6 +77,13 @@ class Container(msgspec.Struct, rename="pascal"):
     name: str = ""
     state: ContainerState = msgspec.field(default_factory=ContainerState)
     config: ContainerConfig = msgspec.field(default_factory=ContainerConfig)
+    host_config: HostConfig = msgspec.field(default_factory=HostConfig)
+
+    @property
+    def log_file_size(self) -> int | None:
+        """Bytes after which the engine begins a new log file; None when it does not, or says so in other words."""
+        text = (self.host_config.log_config.config or {}).get("max-size", "")
+        return int(text) if text.isdecimal() else None
 
     def label(self, name: str) -> str:
         """Return a label, "" when it is missing."""
@@ -139,7 +157,7 @@ def create_container(client: APIClient, spec: SandboxSpec, secrets: Mapping[str,
 def _host_config(
     client: APIClient, spec: SandboxSpec, facts: EngineFacts, user: SandboxUser, home: str
 ) -> dict[str, Any]:
-    from docker.types import LogConfig
+    from docker.types import LogConfig as EngineLogConfig
     from docker.types import Mount as EngineMount
 
     limits = spec.limits
@@ -157,7 +175,6 @@ def _host_config(
         more["pids_limit"] = limits.pids
     if user.as_outside:
         more["userns_mode"] = "host"
-    size = max(_SMALLEST_LOG_FILE, spec.output_limit // _LOG_FILES)
     return client.create_host_config(
         mounts=[
             EngineMount(mount.target, _source(mount), type="bind", read_only=not mount.writable, propagation="rprivate")
@@ -169,9 +186,22 @@ def _host_config(
         security_opt=["no-new-privileges"],
         read_only=True,
         init=True,
-        log_config=LogConfig(type="local", config={"max-size": str(size), "max-file": str(_LOG_FILES)}),
+        log_config=EngineLogConfig(type="local", config=log_options(spec.output_limit)),
         **more,
     )
+
+
+def log_options(output_limit: int) -> dict[str, str]:
+    """Choose the files of the engine's log: together no less than the limit, each large.
+
+    An engine whose reader falls more than a file behind skips one without a word, so files are large even where the
+    limit is small. They are not compressed: the next one would have to wait for it, and the sandbox for that.
+
+    Args:
+        output_limit: Bytes of output to keep.
+    """
+    size = max(_SMALLEST_LOG_FILE, output_limit // 4)
+    return {"max-size": str(size), "max-file": str(max(2, output_limit // size + 1)), "compress": "false"}
 
 
 def _network(spec: SandboxSpec) -> str:

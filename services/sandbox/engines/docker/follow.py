@@ -1,14 +1,19 @@
 """A sandbox's output, from the engine's log into the spool: nothing lost, nothing twice, however often either is lost.
 
-One loop does it all. Ask what the container is; while it runs, follow its log from the spool's cursor until the stream
-ends, for whatever reason; once it has exited, read the log without following until such a reading is whole and brings
-nothing new, since the engine cuts the tail of a follow at the end of a container. While the engine is away, wait.
+One loop does it all. Ask what the container is, and read its log from the spool's cursor on: first what is there, then
+following while it runs, and once it has exited without following, until such a reading is whole and brings nothing new.
+Three faults of engines make it so:
+- they cut the tail of a follow when a container exits after a burst;
+- they skip a whole file of their log when the follower is more than a file behind, so one that falls back catches up by
+  reading what is there, which skips nothing;
+- a stream they lose ends like any other. While they are away, the loop waits.
 """
 
 from __future__ import annotations
 
 import asyncio
 import datetime
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -31,6 +36,9 @@ The kernel holds some 270 lines for a reader that pauses, so a busy sandbox gets
 _SKEW, _SKEW_AT_THE_END = 5_000_000_000, 1_000_000_000
 """Nanoseconds by which one stream's frames may lie behind the other's in the log; generous by far."""
 
+_FASTEST = 200_000_000
+"""Bytes a second that no sandbox writes through an engine: so a log file lasts some time at least."""
+
 _OPEN_LINE = 600_000_000_000
 """Nanoseconds a line may stay without its end, when it is not known whether one is open."""
 
@@ -41,9 +49,9 @@ _ATTEMPTS_AT_THE_END = 6
 class _Reading(Enum):
     """How a log is read."""
 
-    FOLLOW = "while the sandbox runs"
-    FIRST = "of an ended sandbox, to catch up"
-    LAST = "of an ended sandbox, until one reading is whole and brings nothing new"
+    CATCH_UP = "what is there"
+    FOLLOW = "what is there and what comes"
+    LAST = "what is there, when nothing comes any more"
 
 
 @dataclass
@@ -66,11 +74,19 @@ class Follower:
     Args:
         look: Returns the engine and the inspected container; raises SandboxGone when it is not there, or not ours.
         spool: Where to; its cursor says where to begin.
+        now: Nanoseconds since 1970.
     """
 
-    def __init__(self, look: Callable[[], Awaitable[tuple[Api, Container]]], spool: SpoolWriter) -> None:
+    def __init__(
+        self,
+        look: Callable[[], Awaitable[tuple[Api, Container]]],
+        spool: SpoolWriter,
+        now: Callable[[], int] = time.time_ns,
+    ) -> None:
         self._look = look
         self._spool = spool
+        self._now = now
+        self._close_behind = False
         self._open_lines: dict[Stream, bool] = {}
         self._complaint = ""
 
@@ -81,37 +97,41 @@ class Follower:
             SandboxGone: The engine does not know it any more.
         """
         waits = _Waits()
-        failures, exited, caught_up = 0, False, False
+        failures, exited = 0, False
         while True:
+            before = self._spool.cursor
+            reading = None
             try:
                 api, container = await self._look()
-                if container.status == "created":
-                    await waits.wait()
-                    continue
                 exited = container.status == "exited"
-                reading = _Reading.FOLLOW if not exited else _Reading.LAST if caught_up else _Reading.FIRST
-                taken = await self._take_in(api, container, reading)
+                if container.status != "created":
+                    reading = self._reading(exited=exited)
+                    await self._read(api, container, reading)
+                failures = 0
             except EngineUnavailable:
-                await waits.wait()
-                continue
+                self._close_behind = False
             except (Refused, SpoolError) as error:
                 failures += 1
-                self._complain(error, final=failures >= _ATTEMPTS_AT_THE_END and exited)
-                if failures >= _ATTEMPTS_AT_THE_END and exited:
+                given_up = exited and failures >= _ATTEMPTS_AT_THE_END
+                self._complain(error, final=given_up)
+                if given_up:
                     return
-                await waits.wait()
-                continue
-            failures = 0
-            if reading is _Reading.LAST and not taken:
-                return
-            if taken or (exited and not caught_up):
-                waits.reset()
             else:
-                await waits.wait()
-            caught_up = True
+                taken = self._spool.cursor != before
+                if reading is _Reading.LAST and not taken:
+                    return
+                if taken or reading is _Reading.CATCH_UP:
+                    waits.reset()
+                    continue
+            await waits.wait()
 
-    async def _take_in(self, api: Api, container: Container, reading: _Reading) -> bool:
-        """Read the log once from the cursor on; whether it brought anything new.
+    def _reading(self, *, exited: bool) -> _Reading:
+        if not self._close_behind:
+            return _Reading.CATCH_UP
+        return _Reading.LAST if exited else _Reading.FOLLOW
+
+    async def _read(self, api: Api, container: Container, reading: _Reading) -> None:
+        """Read the log once from the cursor on, and decide whether we are close behind now.
 
         Raises:
             SandboxGone: There is no such container.
@@ -123,6 +143,8 @@ class Follower:
         demultiplexer = Demultiplexer(before, terminal=container.config.tty)
         skew = _SKEW_AT_THE_END if reading is _Reading.LAST else _SKEW
         begin = None if before == Cursor() else earliest(before, self._open_lines, skew)
+        follows = reading is _Reading.FOLLOW
+        longest_lag = _longest_lag(container.log_file_size) if follows else None
         with await _open(api, container.id, begin, reading) as stream:
             while True:
                 data = await stream.read_within(_IDLE_SECONDS)
@@ -132,13 +154,16 @@ class Follower:
                 if not data:
                     break
                 chunks = demultiplexer.feed(data)
+                if chunks and longest_lag is not None and self._now() - chunks[0].at > longest_lag:
+                    self._close_behind = False
+                    return
                 if chunks and self._spool.cursor == before and not demultiplexer.repeated:
                     self._note_gap(before, chunks[0])
                 self._append(chunks, demultiplexer)
-                await asyncio.sleep(_pause(len(data)) if reading is _Reading.FOLLOW else 0)
+                await asyncio.sleep(_pause(len(data)) if follows else 0)
             if reading is _Reading.LAST:
                 self._append(demultiplexer.flush(ended=True), demultiplexer)
-        return self._spool.cursor != before
+        self._close_behind = True
 
     def _append(self, chunks: Sequence[Chunk], demultiplexer: Demultiplexer) -> None:
         if chunks:
@@ -177,7 +202,7 @@ async def _open(api: Api, container: str, begin: int | None, reading: _Reading) 
     try:
         return await api.open("cannot read the output", "GET", f"/containers/{container}/logs", query, http=http)
     except Refused as refused:
-        if refused.status == 404:
+        if refused.status in (404, 409):  # removed, or being removed
             raise SandboxGone("the engine does not know this sandbox", why=refused.reason) from refused
         raise
 
@@ -201,6 +226,11 @@ def earliest(cursor: Cursor, open_lines: dict[Stream, bool], skew: int) -> int:
         if position.at and is_open is not False:
             found = min(found, position.at if is_open else max(position.at, latest - _OPEN_LINE))
     return found
+
+
+def _longest_lag(file_size: int | None) -> int | None:
+    """Nanoseconds within which no more than a file of the log can be written; None when there is only one."""
+    return None if file_size is None else file_size * 1_000_000_000 // _FASTEST
 
 
 def _pause(size: int) -> float:
