@@ -93,13 +93,13 @@ def _changed_text(text: str, change: Change, file: Path) -> str:
 
 
 def _end_of_table(text: str, path: tuple[str, ...]) -> int:
-    """Where a key new to its `[table]` belongs: behind the table's last key, before comments on what follows.
+    """Where the `[table]` of a key ends, before comments on what follows: a new key belongs there.
 
-    The end of the text when the key is there already or its table has no header, so that tomlkit must see it whole.
+    tomlkit sees the text only so far, and cannot harm the rest. It sees all of it when the table has no header.
     """
     places = find_places(text)
     table = places.get(path[:-1])
-    if path in places or table is None or not table.header:
+    if table is None or not table.header:
         return len(text)
     next_header = min((p.line for p in places.values() if p.header and p.line > table.line), default=math.inf)
     last_line = max(p.last_line for p in places.values() if table.line <= p.line < next_header)
@@ -146,10 +146,16 @@ def _same(found: object, wanted: object) -> bool:
 
 
 def _keeps_the_rest(old: str, new: str, change: Change) -> bool:
-    """Whether every line of the old text is in the new one, in order, with nothing but the changed value replaced."""
+    """Whether the new text has all lines of the old one, in order, and more only where a key or table was added."""
     replaced = _replaced_value(old, change.path)
-    remaining = iter(_lines_without(new, replaced))
-    return all(line in remaining for line in _lines_without(old, replaced))
+    lines = _lines_without(old, replaced)
+    kept = 0
+    for line in _lines_without(new, replaced):
+        if kept < len(lines) and line == lines[kept]:
+            kept += 1
+        elif "#" in line:  # tomlkit gives a new table the comment of one inside it
+            return False
+    return kept == len(lines)
 
 
 def _replaced_value(text: str, path: KeyPath) -> KeyPath:
