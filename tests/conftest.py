@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import pytest_textual_snapshot
+from hypothesis import settings
 from pytest_textual_snapshot import SVGImageExtension
 
 from services.home import Home
@@ -25,6 +26,11 @@ class PinfoldSVG(SVGImageExtension):
 
 
 pytest_textual_snapshot.SVGImageExtension = PinfoldSVG
+
+
+# A busy machine makes any example slow now and then; what is wrong is wrong at any speed.
+settings.register_profile("pinfold", deadline=None)
+settings.load_profile("pinfold")
 
 
 @pytest.fixture(scope="session")
