@@ -3,10 +3,31 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import NamedTuple
 
 _PAGE = 4096
 _PAGE_BYTES = _PAGE // 8
+
+
+class Mask(NamedTuple):
+    """Some lines: bit n stands for line `start` + n."""
+
+    start: int
+    bits: int
+
+
+def mask_of(lines: Sequence[int]) -> Mask:
+    """Pack rising line numbers."""
+    if not lines:
+        return Mask(0, 0)
+    start = lines[0]
+    if isinstance(lines, range):
+        return Mask(start, (1 << len(lines)) - 1)
+    bits = bytearray((lines[-1] - start) // 8 + 1)
+    for line in lines:
+        bits[(line - start) >> 3] |= 1 << ((line - start) & 7)
+    return Mask(start, int.from_bytes(bits, "little"))
 
 
 class LineSet:
@@ -24,29 +45,21 @@ class LineSet:
     def __len__(self) -> int:
         return self._before[-1]
 
-    def add(self, lines: Iterable[int]) -> None:
-        """Add lines, each higher than all before."""
-        count = len(self)
-        for line in lines:
-            at = line - self._base
-            if at >= len(self._bits) * 8:
-                self._grow(at, count)
-            self._bits[at >> 3] |= 1 << (at & 7)
-            count += 1
-        self._before[-1] = count
-
-    def add_range(self, start: int, stop: int) -> None:
-        """Add all lines from `start` to before `stop`, each higher than all before."""
-        while start < stop:
+    def add(self, mask: Mask) -> None:
+        """Add lines, none lower than any added or cut off before."""
+        start, bits = mask
+        while bits:
             at = start - self._base
             page = at // _PAGE
             if at >= len(self._bits) * 8:
-                self._grow(at, len(self))
-            size = min(stop - start, (page + 1) * _PAGE - at)
-            bits = self._page(page) | ((1 << size) - 1) << (at - page * _PAGE)
-            self._bits[page * _PAGE_BYTES : (page + 1) * _PAGE_BYTES] = bits.to_bytes(_PAGE_BYTES, "little")
-            self._before[-1] += size
+                self._grow(at)
+            size = (page + 1) * _PAGE - at
+            old = self._page(page)
+            new = old | (bits & (1 << size) - 1) << (at - page * _PAGE)
+            self._bits[page * _PAGE_BYTES : (page + 1) * _PAGE_BYTES] = new.to_bytes(_PAGE_BYTES, "little")
+            self._before[-1] += (new ^ old).bit_count()
             start += size
+            bits >>= size
 
     def truncate(self, line: int) -> None:
         """Remove this line and all higher ones."""
@@ -115,12 +128,11 @@ class LineSet:
     def _page(self, page: int) -> int:
         return int.from_bytes(self._bits[page * _PAGE_BYTES : (page + 1) * _PAGE_BYTES], "little")
 
-    def _grow(self, at: int, count: int) -> None:
-        """Add empty pages so that there is a bit at `at`; `count` lines are in the set."""
-        self._before[-1] = count
+    def _grow(self, at: int) -> None:
+        """Add empty pages so that there is a bit at `at`."""
         pages = at // _PAGE + 1 - len(self._bits) // _PAGE_BYTES
         self._bits.extend(bytes(pages * _PAGE_BYTES))
-        self._before.extend([count] * pages)
+        self._before.extend([self._before[-1]] * pages)
 
 
 def _bits_of(value: int) -> list[int]:

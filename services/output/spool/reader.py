@@ -22,6 +22,7 @@ _POLL_SECONDS = 0.05
 _IDLE_POLL_SECONDS = 0.1
 _IDLE_POLLS = 20
 _PIECE = 1024 * 1024
+_STRETCH = 256 * 1024
 LOOK_AHEAD = 64 * 1024
 
 
@@ -216,12 +217,12 @@ class SpoolReader:
                 yield b"".join(gathered)
 
     def stretches(self, offset: int) -> Iterator[Stretch]:
-        """All output from an offset on in pieces of about 1 MiB, for going through all of it; iterate in a thread.
+        """All output from an offset on in pieces of about 256 KiB, for going through all of it; iterate in a thread.
 
         Raises:
             SpoolError: The spool is damaged.
         """
-        return self._segments.stretches(offset, _PIECE, LOOK_AHEAD)
+        return self._segments.stretches(offset, _STRETCH, LOOK_AHEAD)
 
     def offset_of(self, number: int) -> int:
         """Where a line starts, counted in bytes over the whole session; `size` when it has not come yet."""

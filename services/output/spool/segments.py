@@ -163,7 +163,9 @@ class Segments:
                 for run in segment.runs(record)
             ]
             more = self._line_rest(records[-1], look_ahead)
-            stretch = Stretch(first.offset, first.line, bool(first.flags & CONTINUES), data, more, tuple(runs))
+            continues = bool(first.flags & CONTINUES)
+            next_line = records[-1].next_line
+            stretch = Stretch(first.offset, first.line, next_line, continues, data, more, tuple(runs))
             yield stretch.behind(offset) if offset > first.offset else stretch
             place = self.after(Place(place.segment, place.record + len(records) - 1))
 

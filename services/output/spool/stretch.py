@@ -17,6 +17,7 @@ class Stretch:
     Attributes:
         offset: Of its first byte, over the whole session.
         line: The number of the line its first byte belongs to.
+        next_line: The number of the line behind its last byte.
         continues: That byte does not start the line.
         data: The bytes.
         more: What follows of a line that goes on behind them, as far as a pattern may look.
@@ -25,6 +26,7 @@ class Stretch:
 
     offset: int
     line: int
+    next_line: int
     continues: bool
     data: bytes
     more: bytes
@@ -52,6 +54,7 @@ class Stretch:
         return Stretch(
             offset,
             self.line + self.data.count(b"\n", 0, cut),
+            self.next_line,
             self.data[cut - 1] != _NEWLINE,
             self.data[cut:],
             self.more,

@@ -137,6 +137,11 @@ class SpoolWriter:
         """Bytes of output written so far, dropped ones included."""
         return self._end
 
+    @property
+    def lines_written(self) -> int:
+        """Lines that have ended, dropped ones included."""
+        return self._line
+
     def append(self, chunks: Sequence[Chunk], cursor: Cursor | None = None) -> None:
         """Take in what the source sent.
 

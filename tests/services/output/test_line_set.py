@@ -7,7 +7,7 @@ import bisect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.output.search.line_set import LineSet
+from services.output.search.line_set import LineSet, mask_of
 
 acts = st.lists(
     st.tuples(st.sampled_from(["add", "add range", "truncate", "drop"]), st.integers(0, 20_000), st.integers(0, 9_000)),
@@ -15,7 +15,7 @@ acts = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(acts, st.lists(st.integers(0, 40_000), max_size=5))
 def test_equals_a_plain_set(acts: list[tuple[str, int, int]], asked: list[int]) -> None:
     lines, model = LineSet(), set[int]()
@@ -23,11 +23,11 @@ def test_equals_a_plain_set(acts: list[tuple[str, int, int]], asked: list[int]) 
     for act, number, size in acts:
         if act == "add":
             added = [newest + number % 50 + step * (size % 700 + 1) for step in range(size % 30)]
-            lines.add(added)
+            lines.add(mask_of(added))
             model.update(added)
         elif act == "add range":
             start = newest + number % 5_000
-            lines.add_range(start, start + size)
+            lines.add(mask_of(range(start, start + size)))
             model.update(range(start, start + size))
         elif act == "truncate":
             newest = max(oldest, newest - number % 5_000)
