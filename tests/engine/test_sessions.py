@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -17,7 +13,7 @@ from services.errors import ImageMissing, LockHeld, SessionRefused
 from services.home import Home
 from services.output import SpoolWriter
 from services.sandbox import Session, SessionState
-from tests.support.killing import check_all, kill_at_random_moments, write_agents
+from tests.support.killing import check_all, doomed, kill_at_random_moments, write_agents
 from tests.support.sessions import (
     WAIT,
     World,
@@ -33,7 +29,6 @@ from tests.support.sessions import (
     step_states,
     until,
 )
-from tests.support.terminal import ROOT
 
 KEPT = "lifecycle = 'persistent'"
 LOOP = "echo up; while :; do sleep 0.05; done"
@@ -221,10 +216,7 @@ async def test_one_pinfold_follows_and_when_it_is_killed_the_other_takes_over_wi
     lines = 400
     world.agent("printer", script=f"while [ ! -e go ]; do sleep 0.02; done; {echo_lines(lines, 0.01)}", sandbox=KEPT)
     world.home.default_workspace("printer").chmod(0o777)
-    command = [sys.executable, "-m", "tests.support.doomed", str(world.home.root)]
-    with subprocess.Popen(  # noqa: ASYNC220 - forks at once
-        command, cwd=ROOT, env={**os.environ, **world.env}, stdout=subprocess.DEVNULL
-    ) as follower:
+    with doomed(world) as follower:
         async with world.pinfold(supervise=False) as looking:
             session = await first_running(looking)
 
@@ -235,7 +227,7 @@ async def test_one_pinfold_follows_and_when_it_is_killed_the_other_takes_over_wi
         async with world.pinfold() as pinfold:
             (world.home.default_workspace("printer") / "go").touch()
             await printed(pinfold, session.id, "line 20")  # written by the other, read here
-            follower.send_signal(signal.SIGKILL)
+            follower.kill()
             found = await ended(pinfold, session.id)
             assert found.state is SessionState.EXITED
             assert await lines_of(pinfold, session.id) == [f"line {number}" for number in range(1, lines + 1)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from services.output import Stream
 from services.pinfold import Pinfold
@@ -28,22 +29,30 @@ def write_agents(world: World) -> None:
     world.agent("stubborn", script=script, sandbox="stop_timeout = '300ms'")
 
 
+@contextmanager
+def doomed(world: World) -> Iterator[subprocess.Popen[bytes]]:
+    """A Pinfold in a process of its own, killed with SIGKILL at the end of the block; see `tests.support.doomed`."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.support.doomed", str(world.home.root)],
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        env={**os.environ, **world.env},
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 async def kill_at_random_moments(world: World, times: int, seed: int) -> None:
     """Start a Pinfold again and again and kill it within three seconds of its being open."""
     moments = random.Random(seed)
     for _ in range(times):
-        moment = moments.uniform(0.0, 3.0)
-        process = subprocess.Popen(  # noqa: ASYNC220 - forks at once
-            [sys.executable, "-m", "tests.support.doomed", str(world.home.root)],
-            stdout=subprocess.PIPE,
-            cwd=ROOT,
-            env={**os.environ, **world.env},
-        )
-        with process:
+        with doomed(world) as process:
             assert process.stdout is not None
             assert await asyncio.to_thread(process.stdout.readline) == b"open\n"
-            await asyncio.sleep(moment)
-            process.send_signal(signal.SIGKILL)
+            await asyncio.sleep(moments.uniform(0.0, 3.0))
 
 
 async def check_all(pinfold: Pinfold) -> Counter[str]:
