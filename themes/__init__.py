@@ -14,13 +14,13 @@ __all__ = [
     "FOLDER",
     "ThemeFile",
     "read_theme",
-    "style_sheet",
+    "style_sheets",
     "theme_changes",
     "theme_files",
     "theme_named_in",
 ]
 
 
-def style_sheet(name: str) -> Path:
-    """The file of a style sheet: `base`, `screens/agents`, `widgets/table`."""
-    return FOLDER / f"{name}.tcss"
+def style_sheets() -> list[Path]:
+    """All style sheets, the base first; in one go, since each that comes later has all of them parsed again."""
+    return [FOLDER / "base.tcss", *sorted(FOLDER.glob("*/*.tcss"))]

@@ -15,10 +15,11 @@ from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.widget import AwaitMount
 from textual.worker import Worker
 
 from services.errors import PinfoldError
-from themes import style_sheet
+from themes import style_sheets
 from tui.actions import Scope
 from tui.ascii_filter import AsciiFilter
 from tui.bridge import Bridge
@@ -40,12 +41,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("pinfold.screens")
 
 _CLOSING_SECONDS = 2.0
-
-
-def _agents() -> Screen[Any]:
-    from tui.screens.agents import AgentsScreen
-
-    return AgentsScreen()
 
 
 def _memory() -> Screen[Any]:
@@ -82,14 +77,8 @@ class PinfoldApp(App[None]):
     """
 
     TITLE = "pinfold"
-    CSS_PATH = [
-        style_sheet("base"),
-        style_sheet("widgets/bars"),
-        style_sheet("widgets/table"),
-        style_sheet("widgets/palette"),
-    ]
-    MODES = {"agents": _agents, "memory": _memory, "sandboxes": _sandboxes, "archives": _archives}
-    DEFAULT_MODE = "agents"
+    CSS_PATH = style_sheets()  # type: ignore[assignment]  # Textual takes paths
+    MODES = {"memory": _memory, "sandboxes": _sandboxes, "archives": _archives}
     COMMANDS = {_palette}
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(Scope.EVERYWHERE),
@@ -109,7 +98,13 @@ class PinfoldApp(App[None]):
         self.failure: PinfoldError | None = None
         self._interface = InterfaceSettings(self, home.themes_dir, plain=plain)
         register_builtin_themes(self)
-        self.theme = TERMINAL_THEME if plain else first_theme(self, home.config_file)
+        self._interface.wear_first(TERMINAL_THEME if plain else first_theme(self, home.config_file))
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The first screen; a mode of its own would have all style sheets parsed twice before the first frame."""
+        from tui.screens.agents import AgentsScreen
+
+        return AgentsScreen()
 
     # ── opening and closing ───────────────────────────────────────────────────────────────────────────────────
 
@@ -217,7 +212,10 @@ class PinfoldApp(App[None]):
 
     def action_screen(self, mode: str) -> None:
         """Show one of the four screens."""
-        self.switch_mode(mode)
+        self._switch(mode)
+
+    def _switch(self, mode: str) -> AwaitMount:
+        return self.switch_mode(self.DEFAULT_MODE if mode == "agents" else mode)
 
     def action_help(self) -> None:
         """Show the keys that work on this screen."""
@@ -246,7 +244,7 @@ class PinfoldApp(App[None]):
     async def _show_agent(self, alias: str) -> None:
         from tui.screens.agents import AgentsScreen
 
-        await self.switch_mode("agents")
+        await self._switch("agents")
         if isinstance(self.screen, AgentsScreen):
             self.screen.show_agent(alias)
 
@@ -261,7 +259,7 @@ class PinfoldApp(App[None]):
     async def _show_sandboxes(self, *, session: str = "", alias: str = "") -> None:
         from tui.screens.sandboxes import SandboxesScreen
 
-        await self.switch_mode("sandboxes")
+        await self._switch("sandboxes")
         if isinstance(self.screen, SandboxesScreen):
             if session:
                 self.screen.show_session(session)

@@ -44,6 +44,15 @@ class InterfaceSettings:
         self._wanted = ""
         self._own: set[str] = set()
 
+    def wear_first(self, name: str) -> None:
+        """Put on the theme of the first frame, before any style sheet was parsed."""
+        theme = self._app.get_theme(name)
+        if theme is None or theme.ansi:  # filters must know of the terminal's own colours
+            self._app.theme = name
+            return
+        self._app.set_reactive(App.theme, name)
+        self._app.add_class(f"-theme-{name}", "-dark-mode" if theme.dark else "-light-mode")
+
     def apply(self, interface: Interface) -> tuple[Keymap, Sequence[str]]:
         """Use theme and keys; returns the keymap and what could not be used."""
         keymap = check_keymap(interface.keys)

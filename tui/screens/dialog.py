@@ -13,7 +13,6 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from themes import style_sheet
 from tui.text import safe
 
 T = TypeVar("T")
@@ -22,7 +21,6 @@ T = TypeVar("T")
 class Dialog(ModalScreen[T]):
     """What all dialogs share: a box, escape to leave, arrows between buttons."""
 
-    CSS_PATH = style_sheet("screens/dialogs")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave", show=False),
         Binding("left", "app.focus_previous", show=False),

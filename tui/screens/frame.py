@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,13 +13,11 @@ from textual.widget import Widget
 from tui.actions import ACTIONS, BY_ID, Scope, key_name
 from tui.glyphs import glyphs
 from tui.host import Host, host
-from tui.text import safe
-from tui.widgets.activity_drawer import ActivityDrawer, ActivityRow
 from tui.widgets.key_bar import Key, KeyBar
 from tui.widgets.top_bar import BarFacts, EngineMark, TopBar
 
 if TYPE_CHECKING:
-    from services.activity import Entry
+    from tui.widgets.activity_drawer import ActivityDrawer
 
 _ENTRIES = 300
 _ALWAYS = frozenset({"app.commands", "app.help"})
@@ -99,8 +97,8 @@ class FrameScreen(Screen[None]):
 
     @property
     def _drawer(self) -> ActivityDrawer | None:
-        found = self.query(ActivityDrawer)
-        return found.first() if found else None
+        found = self.query("ActivityDrawer")
+        return cast("ActivityDrawer", found.first()) if found else None
 
     async def toggle_activity(self) -> None:
         """Open the drawer, or close it."""
@@ -108,14 +106,16 @@ class FrameScreen(Screen[None]):
         if drawer is not None:
             await drawer.remove()
             return
+        from tui.widgets.activity_drawer import ActivityDrawer
+
         self._narrowed = False
         drawer = ActivityDrawer(self.host.now)
         await self.mount(drawer, before=self.query_one(KeyBar))
         drawer.table.focus()
         self._read_activity(None)
 
-    @on(ActivityDrawer.NarrowAsked)
-    def _narrow(self) -> None:
+    def on_activity_drawer_narrow_asked(self) -> None:
+        """Show only what concerns the screen's subject, or everything again."""
         self._narrowed = not self._narrowed
         self._read_activity(None)
 
@@ -127,7 +127,7 @@ class FrameScreen(Screen[None]):
         agent, session, name = self.subject() if self._narrowed else ("", "", "")
         entries = await self.host.pinfold.activity.recent(_ENTRIES, agent=agent, session=session)
         if (drawer := self._drawer) is not None:
-            drawer.show([activity_row(entry) for entry in reversed(entries)], name)
+            drawer.show(reversed(entries), name)
 
     def subject(self) -> tuple[str, str, str]:
         """What the screen is about now: an agent's alias or "", a session's id or "", and its name for people."""
@@ -175,17 +175,3 @@ def keys_that_work(screen: Screen[Any]) -> list[Key]:
         Key(action.id, key_name(by_action[action.id], ascii_only=plain), action.label, action.id in _ALWAYS)
         for action in ranked
     ]
-
-
-def activity_row(entry: Entry) -> ActivityRow:
-    """Take over what is shown of an entry of the activity log."""
-    return ActivityRow(
-        number=entry.number,
-        at=entry.at,
-        actor=safe(entry.actor),
-        verb=safe(entry.verb),
-        agent=safe(entry.agent),
-        session=safe(entry.session),
-        outcome=entry.outcome,
-        detail=safe(entry.detail),
-    )

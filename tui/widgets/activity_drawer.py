@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on
 from textual.app import ComposeResult
@@ -17,8 +17,12 @@ from tui.figures import ago, clock
 from tui.glyphs import glyphs
 from tui.keymap import bindings
 from tui.looks import Tone
+from tui.text import safe
 from tui.widgets.list_pane import ListPane
 from tui.widgets.table import Cell, Column, Span, Table, cell
+
+if TYPE_CHECKING:
+    from services.activity import Entry
 
 _OUTCOMES: dict[str, tuple[str, Tone]] = {
     "done": ("done", "muted"),
@@ -76,15 +80,15 @@ class ActivityDrawer(Vertical):
         """Say what will be here."""
         self._pane.say_empty("Nothing has been done here yet", ("Every start, stop and change is written down here.",))
 
-    def show(self, rows: Sequence[ActivityRow], of: str) -> None:
+    def show(self, entries: Iterable[Entry], of: str) -> None:
         """Show entries.
 
         Args:
-            rows: Newest first.
+            entries: Newest first.
             of: What they are narrowed to, "" for everything.
         """
         self._pane.rename(f"Activity of {of}" if of else "Activity")
-        self._pane.show(rows)
+        self._pane.show([_row(entry) for entry in entries])
 
     @property
     def table(self) -> Table[ActivityRow]:
@@ -104,6 +108,20 @@ class ActivityDrawer(Vertical):
     @on(Table.Opened)
     def _keep(self, message: Table.Moved) -> None:
         message.stop()  # the screen's own table is another one
+
+
+def _row(entry: Entry) -> ActivityRow:
+    """Take over what is shown of an entry of the activity log."""
+    return ActivityRow(
+        number=entry.number,
+        at=entry.at,
+        actor=safe(entry.actor),
+        verb=safe(entry.verb),
+        agent=safe(entry.agent),
+        session=safe(entry.session),
+        outcome=entry.outcome,
+        detail=safe(entry.detail),
+    )
 
 
 def _columns(now: Callable[[], int]) -> list[Column[ActivityRow]]:

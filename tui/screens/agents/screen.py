@@ -10,7 +10,6 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
 
-from themes import style_sheet
 from tui.actions import Scope
 from tui.keymap import bindings
 from tui.screens.agents.columns import agent_columns
@@ -27,7 +26,6 @@ class AgentsScreen(FrameScreen):
     MODE = "agents"
     SCOPE = Scope.AGENTS
     HELP = "Every agent of this home: whether it runs, what is in force for it, and what is wrong with its file."
-    CSS_PATH = style_sheet("screens/agents")
     BINDINGS: ClassVar[list[BindingType]] = bindings(Scope.AGENTS)
 
     def body(self) -> Iterable[Widget]:

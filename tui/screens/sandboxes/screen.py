@@ -13,7 +13,6 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from services.errors import SessionNotFound
-from themes import style_sheet
 from tui.actions import Scope
 from tui.figures import counted
 from tui.keymap import bindings
@@ -46,7 +45,6 @@ class SandboxesScreen(FrameScreen):
         "Sessions and their output. The first pane follows the cursor; a split keeps its session. "
         "Actions concern the marked rows, else the pane in use, else the row under the cursor."
     )
-    CSS_PATH = style_sheet("screens/sandboxes")
     BINDINGS: ClassVar[list[BindingType]] = bindings(Scope.SANDBOXES)
 
     def body(self) -> Iterable[Widget]:

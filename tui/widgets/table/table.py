@@ -268,17 +268,18 @@ class Table(Generic[R], ScrollView, can_focus=True):
             base += self.get_component_rich_style("table--marked", partial=True)
         elif index == self._hover:
             base += self.get_component_rich_style("table--hover", partial=True)
+        solid = bool(base.reverse)  # tones on a reversed row would be patches
         signs = glyphs()
         mark = signs.mark if key in self._marks else " "
         pointer = signs.pointer if at_cursor else " "
         accent = self.get_component_rich_style("table--accent", partial=True)
-        segments = [Segment(f"{mark}{pointer} ", base + accent)]
+        segments = [Segment(f"{mark}{pointer} ", base if solid else base + accent)]
         x = _GUTTER
         for placed, spans in zip(self._placed, cells, strict=True):
             if placed.x > x:
                 segments.append(Segment(" " * (placed.x - x), base))
             for text, tone in fit(spans, placed.width, right=placed.column.right, ellipsis=signs.ellipsis):
-                style = base + self.get_component_rich_style(f"table--{tone}", partial=True) if tone else base
+                style = base + self.get_component_rich_style(f"table--{tone}", partial=True) if tone and not solid else base
                 segments.append(Segment(text, style))
             x = placed.x + placed.width
         return Strip(segments).adjust_cell_length(width, base)
