@@ -83,10 +83,13 @@ def _changing(home: Home, alias: str) -> Iterator[None]:
 def _composed(home: Home, alias: str, table: dict[str, Any]) -> bytes:
     from tomlkit import dumps
 
-    data = (SCHEMA_LINE + dumps(table)).encode("utf-8")
+    try:
+        data = (SCHEMA_LINE + dumps(table)).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ConfigError("a value is not text", fix="Write it in UTF-8.") from error
     reading = read_config(data, home.agent_file(alias), AgentConfig)
     for problem in reading.problems:
-        raise problem.as_error()
+        raise ConfigError(problem.message, key=problem.key, fix=problem.fix)
     if reading.config != msgspec.convert(table, AgentConfig):
         raise ConfigError("cannot be written as TOML", file=home.agent_file(alias))
     return data

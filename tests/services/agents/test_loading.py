@@ -293,10 +293,8 @@ class TestDirectories:
         await agents.load()
         assert [problem.message for problem in agents.get("reviewer").problems] == ["agent.toml is missing"]
 
-    async def test_with_names_that_are_no_text_are_shown_as_far_as_they_can(self, agents: Agents, home: Home) -> None:
-        directory = os.fsencode(home.agents_dir) + b"/caf\xe9"
-        os.makedirs(directory)
-        Path(os.fsdecode(directory), "agent.toml").write_text(AGENT)
+    async def test_with_names_that_are_no_text_are_shown_as_far_as_they_can(self, agents: Agents, put: Put) -> None:
+        put(os.fsdecode(b"caf\xe9"), AGENT)
         await agents.load()
         (agent,) = agents.all()
         assert agent.alias == "caf\ufffd"
