@@ -193,8 +193,7 @@ class LocalEngine:
 
     async def close(self) -> None:
         """Let go of everything; sandboxes that were started go on, those that were not end."""
-        for shell in self._shells:
-            await shell.close()
+        await asyncio.gather(*(shell.close() for shell in self._shells))
         for launch in self._launches.values():
             launch.close()
         self._launches.clear()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,8 +124,7 @@ class SandboxFolder:
             EngineError: Something cannot be removed.
         """
         try:
-            if (self.directory / "scratch").exists():
-                shutil.rmtree(self.directory / "scratch", onerror=_open_up)
+            _remove_tree(self.directory / "scratch")
             for file in (self.record_file, self.log, self.lock().path, self._spec_file):
                 file.unlink(missing_ok=True)
         except OSError as error:
@@ -135,13 +133,14 @@ class SandboxFolder:
             ) from error
 
 
-def _open_up(remove: Callable[..., object], path: str, _: object) -> None:
-    """Try once more with the rights an agent took away from its own directory."""
-    parent = os.path.dirname(path)  # noqa: PTH120 - shutil speaks in strings
-    for directory in (parent, path):
-        if not os.path.islink(directory) and os.path.isdir(directory):  # noqa: PTH112, PTH114
-            os.chmod(directory, 0o700)  # noqa: PTH101
-    if remove is os.rmdir or remove is os.unlink:
-        remove(path)
-    else:
-        shutil.rmtree(path)
+def _remove_tree(directory: Path) -> None:
+    if not directory.exists():
+        return
+    try:
+        shutil.rmtree(directory)
+    except PermissionError:  # an agent took rights away from its own directories
+        for folder, inner, _ in os.walk(directory):
+            for path in (Path(folder, name) for name in inner):
+                if not path.is_symlink():
+                    path.chmod(0o700)
+        shutil.rmtree(directory)

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import time
+from collections.abc import Iterable
 
 from services.output import Chunk, SpoolWriter, Stream
 
@@ -39,11 +40,12 @@ class Capture:
         """The descriptors output may still come from."""
         return tuple(self._streams)
 
-    def take(self) -> int:
-        """Bring what the pipes hold into the spool, one read of each; returns the bytes taken."""
+    def take(self, ready: Iterable[int]) -> int:
+        """Bring what these reading ends hold into the spool, one read of each; returns the bytes taken."""
         chunks: list[Chunk] = []
         now = time.time_ns()
-        for descriptor, stream in list(self._streams.items()):
+        for descriptor in ready:
+            stream = self._streams[descriptor]
             try:
                 data = os.read(descriptor, _PIPE_SIZE)
             except BlockingIOError:
@@ -59,7 +61,7 @@ class Capture:
 
     def take_all(self) -> None:
         """Bring everything that is there into the spool; does not wait for more."""
-        while self.take():
+        while self.take(self.open_ends):
             pass
         self._spool.flush()
 

@@ -65,7 +65,7 @@ def write_record(directory: Path, record: Record) -> None:
         fresh.replace(directory / RECORD_FILE)
     except OSError as error:
         fresh.unlink(missing_ok=True)
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT) or not (directory / RECORD_FILE).exists():
             raise
         _write(directory / RECORD_FILE, data, 0)
 

@@ -18,6 +18,7 @@ from .processes import kill_descendants, send
 from .record import Record
 
 _PACE_SECONDS = 0.004
+_DENSE_SECONDS = 0.01
 _HALF_A_PIPE = 128 * 1024
 _KILL_AGAIN_SECONDS = 1.0
 _END_SECONDS = 5.0
@@ -47,6 +48,7 @@ class RunningSandbox:
         self._limits = LimitWatch(started.root.pid, memory=order.memory, pids=order.pids)
         self._exit_code: int | None = None
         self._kill_at: float | None = None
+        self._dense_until = 0.0
 
     def watch(self) -> Record:
         """Take in output until the main process has ended, end what it left behind, and say what became of it."""
@@ -58,23 +60,25 @@ class RunningSandbox:
         while self._exit_code is None:
             ready = {descriptor for descriptor, _ in poll.poll(self._patience())}
             if self._signals in ready:
+                ready.discard(self._signals)
                 self._answer_signals(os.read(self._signals, 4096))
-            taken = self._take_output(poll) if ready - {self._signals} else 0
+            if ready:
+                self._take_output(ready, poll)
             self._capture.flush_when_idle()
             self._hold_limits()
             self._kill_when_due()
-            if 0 < taken < _HALF_A_PIPE and self._exit_code is None:
-                time.sleep(_PACE_SECONDS)  # taking in a few hundred lines at once costs what one alone does
         self._end_leftovers()
         self._capture.take_all()
         return replace(self._record, exit_code=self._exit_code)
 
-    def _take_output(self, poll: select.poll) -> int:
-        before = self._capture.open_ends
-        taken = self._capture.take()
-        for descriptor in set(before).difference(self._capture.open_ends):
+    def _take_output(self, ready: set[int], poll: select.poll) -> None:
+        taken = self._capture.take(ready)
+        for descriptor in ready.difference(self._capture.open_ends):
             poll.unregister(descriptor)
-        return taken
+        now = time.monotonic()
+        if now < self._dense_until and 0 < taken < _HALF_A_PIPE and self._exit_code is None:
+            time.sleep(_PACE_SECONDS)  # taking in a few hundred lines at once costs what one alone does
+        self._dense_until = now + _DENSE_SECONDS
 
     def _patience(self) -> float | None:
         """Milliseconds until something other than output is due."""
@@ -122,6 +126,6 @@ class RunningSandbox:
         """Kill what the main process left behind, daemons too: a sandbox ends with its main process."""
         deadline = time.monotonic() + _END_SECONDS
         while kill_descendants() and time.monotonic() < deadline:  # one may wait for a disk that does not answer
-            self._capture.take()
+            self._capture.take(self._capture.open_ends)
             time.sleep(0.001)
             self._reap()

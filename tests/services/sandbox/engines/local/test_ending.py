@@ -59,13 +59,13 @@ async def test_kill_ends_the_whole_sandbox(bench: Bench) -> None:
     assert bench.left_running() == []
 
 
-async def test_signal_after_the_end_does_nothing(bench: Bench) -> None:
-    state = await bench.run(bench.sh("exit 4"))
+async def test_signal_after_the_end_does_nothing(unconfined: Bench) -> None:
+    state = await unconfined.run(unconfined.sh("exit 4"))
 
     for each in ("INT", "TERM", "KILL"):
-        await bench.engine.signal(state.id, each)
+        await unconfined.engine.signal(state.id, each)
 
-    assert (await bench.engine.inspect(state.id)).exit_code == 4
+    assert (await unconfined.engine.inspect(state.id)).exit_code == 4
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,12 @@ async def test_killed_supervisor_takes_the_sandbox_along_and_the_next_look_says_
     assert await bench.engine.inspect(sandbox) == state
 
 
-async def test_followers_notice_that_a_supervisor_was_killed(bench: Bench) -> None:
-    sandbox = await bench.start(bench.spec("sleep", "60"))
-    following = asyncio.create_task(bench.end(sandbox))
+async def test_followers_notice_that_a_supervisor_was_killed(unconfined: Bench) -> None:
+    sandbox = await unconfined.start(unconfined.spec("sleep", "60"))
+    following = asyncio.create_task(unconfined.end(sandbox))
     await asyncio.sleep(0)
 
-    send(bench.record(sandbox).supervisor, signal.SIGKILL)
+    send(unconfined.record(sandbox).supervisor, signal.SIGKILL)
 
     assert (await following).exit_code == 137
 
@@ -126,13 +126,15 @@ async def test_supervisor_told_to_end_stops_its_sandbox_first(bench: Bench) -> N
     assert bench.lines(sandbox) == ["up", "asked"]
 
 
-async def test_supervisor_told_to_end_kills_what_does_not_stop_in_time(bench: Bench) -> None:
-    sandbox = await bench.start(bench.sh("trap '' TERM; echo up; while :; do sleep 0.02; done", stop_timeout=0.2))
-    await bench.printed(sandbox, "up")
+async def test_supervisor_told_to_end_kills_what_does_not_stop_in_time(unconfined: Bench) -> None:
+    sandbox = await unconfined.start(
+        unconfined.sh("trap '' TERM; echo up; while :; do sleep 0.02; done", stop_timeout=0.2)
+    )
+    await unconfined.printed(sandbox, "up")
 
-    send(bench.record(sandbox).supervisor, signal.SIGTERM)
+    send(unconfined.record(sandbox).supervisor, signal.SIGTERM)
 
-    assert (await bench.end(sandbox)).exit_code == 137
+    assert (await unconfined.end(sandbox)).exit_code == 137
 
 
 async def test_record_that_names_a_foreign_process_never_gets_it_signalled(unconfined: Bench) -> None:

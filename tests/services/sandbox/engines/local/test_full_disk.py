@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from services.errors import PinfoldError
 from services.sandbox.engines.local.supervisor import Process, Record, read_record, write_record
 from tests.services.sandbox.engines.local.bench import Bench
 
@@ -41,6 +42,19 @@ async def test_sandbox_goes_on_and_its_status_is_recorded(tiny_disk: Path, tmp_p
         assert reader.lines(0, 1)[0].data == b"1"
     await bench.close()
     assert bench.left_running() == []
+
+
+async def test_sandbox_that_finds_no_room_at_all_is_refused_with_the_reason(tiny_disk: Path, tmp_path: Path) -> None:
+    bench = Bench(tmp_path, confined=False)
+    bench.home.sessions_dir.parent.mkdir(parents=True)
+    bench.home.sessions_dir.symlink_to(tiny_disk)
+    _fill(tiny_disk / "filler")
+
+    with pytest.raises(PinfoldError, match="No space left"):
+        await bench.engine.create(bench.sh("true"), {})
+
+    (tiny_disk / "filler").unlink()
+    await bench.close()
 
 
 def test_record_is_replaced_on_a_full_disk(tiny_disk: Path) -> None:

@@ -38,10 +38,10 @@ async def test_command_runs_to_its_end(bench: Bench, command: list[str], status:
     assert bench.left_running() == []
 
 
-async def test_only_the_end_of_long_output_is_kept(bench: Bench) -> None:
-    sandbox = await waiting(bench)
+async def test_only_the_end_of_long_output_is_kept(unconfined: Bench) -> None:
+    sandbox = await waiting(unconfined)
 
-    status, output = await bench.engine.run(sandbox, ("sh", "-c", "seq 1 100000"))
+    status, output = await unconfined.engine.run(sandbox, ("sh", "-c", "seq 1 100000"))
 
     whole = "".join(f"{number}\n" for number in range(1, 100_001)).encode()
     assert (status, output) == (0, whole[-64 * 1024 :])
@@ -78,15 +78,15 @@ async def test_giving_up_ends_the_command(bench: Bench) -> None:
     assert bench.left_running() == []
 
 
-async def test_nothing_runs_in_a_sandbox_that_does_not(bench: Bench) -> None:
-    created = await bench.engine.create(bench.sh("true"), {})
-    ended = (await bench.run(bench.sh("true"))).id
+async def test_nothing_runs_in_a_sandbox_that_does_not(unconfined: Bench) -> None:
+    created = await unconfined.engine.create(unconfined.sh("true"), {})
+    ended = (await unconfined.run(unconfined.sh("true"))).id
 
     for sandbox in (created, ended):
         with pytest.raises(EngineError, match="is not running"):
-            await bench.engine.run(sandbox, ("true",))
+            await unconfined.engine.run(sandbox, ("true",))
         with pytest.raises(EngineError, match="is not running"):
-            await bench.engine.shell(sandbox, (), 80, 24)
+            await unconfined.engine.shell(sandbox, (), 80, 24)
 
 
 async def read_until(shell: Shell, text: str) -> str:
@@ -120,9 +120,9 @@ async def test_shell_has_a_terminal_whose_size_follows(bench: Bench) -> None:
     await shell.close()
 
 
-async def test_shell_learns_of_a_new_size_at_once(bench: Bench) -> None:
+async def test_shell_learns_of_a_new_size_at_once(unconfined: Bench) -> None:
     script = 'trap "stty size" WINCH; echo ready; while :; do sleep 0.02; done'
-    shell = await bench.engine.shell(await waiting(bench), ("sh", "-c", script), 80, 24)
+    shell = await unconfined.engine.shell(await waiting(unconfined), ("sh", "-c", script), 80, 24)
     await read_until(shell, "ready\r\n")
 
     await shell.resize(132, 43)
@@ -187,9 +187,9 @@ async def test_end_of_the_sandbox_hangs_up_its_shells(bench: Bench) -> None:
     assert await shell.wait() in (129, 137)
 
 
-async def test_large_paste_arrives_whole(bench: Bench) -> None:
+async def test_large_paste_arrives_whole(unconfined: Bench) -> None:
     script = "stty raw -echo; echo ready; head -c 300000 | wc -c"
-    shell = await bench.engine.shell(await waiting(bench), ("sh", "-c", script), 80, 24)
+    shell = await unconfined.engine.shell(await waiting(unconfined), ("sh", "-c", script), 80, 24)
     await read_until(shell, "ready")
 
     await shell.write(b"x" * 300_000)

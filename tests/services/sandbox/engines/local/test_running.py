@@ -102,24 +102,24 @@ async def test_command_leads_a_session_of_its_own(bench: Bench) -> None:
     assert group == session != own_session
 
 
-async def test_line_without_an_end_shows_while_the_command_goes_on(bench: Bench) -> None:
-    sandbox = await bench.start(bench.sh("printf 'password: '; exec sleep 60"))
+async def test_line_without_an_end_shows_while_the_command_goes_on(unconfined: Bench) -> None:
+    sandbox = await unconfined.start(unconfined.sh("printf 'password: '; exec sleep 60"))
 
-    await bench.printed(sandbox, "password: ")
-    assert (await bench.engine.inspect(sandbox)).status == "running"
+    await unconfined.printed(sandbox, "password: ")
+    assert (await unconfined.engine.inspect(sandbox)).status == "running"
 
 
-async def test_output_keeps_its_bytes(bench: Bench) -> None:
-    state = await bench.run(bench.sh(r"printf 'a\0b\377\r\033[31m\n\n\nend'"))
+async def test_output_keeps_its_bytes(unconfined: Bench) -> None:
+    state = await unconfined.run(unconfined.sh(r"printf 'a\0b\377\r\033[31m\n\n\nend'"))
 
-    with bench.reader(state.id) as reader:
+    with unconfined.reader(state.id) as reader:
         assert b"".join(reader.raw(streams={Stream.STDOUT})) == b"a\0b\xff\r\x1b[31m\n\n\nend"
 
 
-async def test_line_of_200_kilobytes_is_kept_whole(bench: Bench) -> None:
-    state = await bench.run(bench.sh("head -c 200000 /dev/zero | tr '\\0' x"))
+async def test_line_of_200_kilobytes_is_kept_whole(unconfined: Bench) -> None:
+    state = await unconfined.run(unconfined.sh("head -c 200000 /dev/zero | tr '\\0' x"))
 
-    with bench.reader(state.id) as reader:
+    with unconfined.reader(state.id) as reader:
         assert reader.end == 1
         (line,) = reader.lines(0, 1)
         assert line.length == 200_000
@@ -138,11 +138,11 @@ async def test_burst_is_kept_to_the_last_line(bench: Bench) -> None:
         assert b"".join(reader.raw(streams={Stream.STDERR})) == expected
 
 
-async def test_command_is_not_held_up_by_a_reader_that_does_not_read(bench: Bench) -> None:
+async def test_command_is_not_held_up_by_a_reader_that_does_not_read(unconfined: Bench) -> None:
     """The spool takes everything at once, whoever looks at it."""
-    sandbox = await bench.start(bench.sh("seq 1 300000; echo through >&2; exec sleep 60"))
+    sandbox = await unconfined.start(unconfined.sh("seq 1 300000; echo through >&2; exec sleep 60"))
 
-    await bench.printed(sandbox, "through")
+    await unconfined.printed(sandbox, "through")
 
 
 async def test_idle_sandbox_costs_its_supervisor_nothing(unconfined: Bench) -> None:
@@ -175,3 +175,12 @@ async def test_two_homes_do_not_see_each_other(unconfined: Bench, tmp_path) -> N
 
     assert (await unconfined.engine.inspect(mine)).status == "running"
     assert other.left_running() == []
+
+
+async def test_supervisor_loads_only_what_it_uses(unconfined: Bench) -> None:
+    sandbox = await unconfined.start(unconfined.sh("exec sleep 60"))
+
+    with open(f"/proc/{unconfined.record(sandbox).supervisor.pid}/maps", encoding="utf-8") as maps:  # noqa: ASYNC230, PTH123
+        loaded = maps.read()
+    assert "python" in loaded
+    assert [library for library in ("sqlite", "msgspec", "ssl", "_asyncio") if library in loaded] == []

@@ -19,6 +19,8 @@ from services.sandbox.engines.local.supervisor import is_alive
 from services.sandbox.model import Mount
 from tests.services.sandbox.engines.local.bench import WAIT, Bench, command_line, eventually, gone
 
+ROOT = Path(__file__).parents[5]
+
 
 @pytest.mark.parametrize(
     ("command", "code", "reason"),
@@ -146,13 +148,13 @@ async def test_creating_twice_makes_one_sandbox(bench: Bench) -> None:
     assert await bench.engine.create(spec, {}) == first
 
 
-async def test_starting_twice_runs_once(bench: Bench) -> None:
-    sandbox = await bench.start(bench.sh("echo ran; exec sleep 60"))
-    await bench.engine.start(sandbox)
-    await bench.another_engine().start(sandbox)
+async def test_starting_twice_runs_once(unconfined: Bench) -> None:
+    sandbox = await unconfined.start(unconfined.sh("echo ran; exec sleep 60"))
+    await unconfined.engine.start(sandbox)
+    await unconfined.another_engine().start(sandbox)
 
-    await bench.printed(sandbox, "ran")
-    assert bench.lines(sandbox) == ["ran"]
+    await unconfined.printed(sandbox, "ran")
+    assert unconfined.lines(sandbox) == ["ran"]
 
 
 async def test_starting_again_after_the_end_is_refused(unconfined: Bench) -> None:
@@ -253,8 +255,7 @@ async def test_sandbox_outlives_the_pinfold_that_started_it(bench: Bench, end: s
         bench.env["PATH"],
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        cwd=Path(__file__).parents[5],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[5])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
         start_new_session=True,
     )
     assert program.stdin
@@ -273,11 +274,11 @@ async def test_sandbox_outlives_the_pinfold_that_started_it(bench: Bench, end: s
     assert bench.lines(spec.session) == [str(number) for number in range(1, 2001)]
 
 
-async def test_nothing_of_ours_is_ever_a_zombie_child_of_pinfold(bench: Bench) -> None:
-    await bench.run(bench.sh("true"))
-    sandbox = await bench.start(bench.sh("exec sleep 60"))
-    await bench.engine.run(sandbox, ("true",))
-    await bench.engine.remove(sandbox)
+async def test_nothing_of_ours_is_ever_a_zombie_child_of_pinfold(unconfined: Bench) -> None:
+    await unconfined.run(unconfined.sh("true"))
+    sandbox = await unconfined.start(unconfined.sh("exec sleep 60"))
+    await unconfined.engine.run(sandbox, ("true",))
+    await unconfined.engine.remove(sandbox)
 
     assert "Z" not in _states_of_children()
 
