@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from services.policy.commands import CommandPolicy
-from services.policy.decision import Decision
+from services.policy.decision import Decision, Rule
 from services.policy.domains import DomainPolicy
 from services.policy.paths import PathPolicy
 from services.policy.tools import EnvironmentPolicy, ToolPolicy
 
 Level = Literal["readonly", "supervised", "full"]
+
+_NETWORKS = {"none": "nothing is reached", "allowlist": "only listed hosts", "open": "every host"}
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,22 @@ class Policy:
         """May it take this variable of Pinfold's own environment along?"""
         own = self.environment.decide(name)
         return own if self.ceiling is None else stricter(own, self.ceiling.variable(name), self.ceiling.alias)
+
+    def rules(self) -> Iterator[Rule]:
+        """Every rule that holds, group by group."""
+        yield Rule("level", self.level, "how far it goes without asking", self.tools.level_origin)
+        for path in self.paths.rules:
+            yield path.as_rule()
+        effect = "only what is granted" if self.paths.workspace_only else "everything not forbidden"
+        yield Rule("elsewhere", "", effect, self.paths.elsewhere)
+        for command in self.commands.allowed:
+            yield command.as_rule()
+        yield Rule("network", self.domains.network, _NETWORKS[self.domains.network], self.domains.chosen)
+        for domain in self.domains.allowed:
+            yield domain.as_rule()
+        yield from self.tools.rules()
+        for variable in self.environment.passthrough:
+            yield Rule("env_passthrough", variable.entry, "taken along", variable.origin)
 
     def under(self, parent: Policy) -> Policy:
         """This policy as it holds for a run spawned by `parent`."""

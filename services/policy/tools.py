@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,6 +45,19 @@ class ToolPolicy:
     auto_approve: tuple[Listed, ...] = ()
     always_ask: tuple[Listed, ...] = ()
     level_origin: Origin = BUILT_IN
+
+    def rules(self) -> Iterator[Rule]:
+        """Every rule about tools."""
+        if not self.allowed:
+            yield Rule("allowed_tools", "", "every tool")
+        for kind, entries, effect in (
+            ("allowed tool", self.allowed, "may be used"),
+            ("excluded tool", self.excluded, "never"),
+            ("auto_approve", self.auto_approve, "not asked"),
+            ("always_ask", self.always_ask, "asked every time"),
+        ):
+            for entry in entries:
+                yield _rule(kind, entry, effect)
 
     def decide(self, tool: str) -> Decision:
         """Judge one call of a tool by its name."""

@@ -6,6 +6,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "init": ("tui.verbs.init", "Make a home."),
     "doctor": ("tui.verbs.doctor", "Check engines, home, versions and terminal."),
     "agents": ("tui.verbs.agents", "List, show, check, create, enable and disable agents."),
+    "policy": ("tui.verbs.policy", "Show what an agent may do, and why."),
     "run": ("tui.verbs.run", "Run an agent in a sandbox and print its output."),
     "sessions": ("tui.verbs.sessions", "List sessions, read their output, stop and remove them."),
     "activity": ("tui.verbs.activity", "Print what operators, agents and Pinfold did."),

@@ -13,9 +13,10 @@ from tui.verbs.documents import AgentDetails, AgentDocument, ProblemDocument, Se
 from tui.verbs.table import Cell, Column
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from services.agents import Agent, Problem
+    from services.pinfold import Pinfold
 
 FAILED = 1
 _COLUMNS = (
@@ -87,7 +88,7 @@ async def check_agents(call: Call, aliases: tuple[str, ...]) -> int:
     async with call.pinfold(supervise=False) as pinfold:
         agents = [pinfold.agents.get(alias) for alias in aliases] or pinfold.agents.all()
         shared = () if aliases else pinfold.agents.shared_problems
-    problems = [*shared, *(problem for agent in agents for problem in agent.problems)]
+        problems = [*shared, *(problem for agent in agents for problem in _problems_of(pinfold, agent))]
     if call.json:
         call.printer.document([ProblemDocument.of(problem) for problem in problems])
     else:
@@ -95,6 +96,16 @@ async def check_agents(call: Call, aliases: tuple[str, ...]) -> int:
         if not problems and call.printer.terminal:
             call.printer.line("No problems.", "good")
     return FAILED if any(problem.severity == "error" for problem in problems) else 0
+
+
+def _problems_of(pinfold: Pinfold, agent: Agent) -> Iterator[Problem]:
+    """What is wrong with an agent's file, and which of its rules cannot do what they seem to say."""
+    from services.agents import Problem
+
+    yield from agent.problems
+    for finding in pinfold.policies.findings(agent.alias):
+        origin = finding.origin
+        yield Problem(finding.message, origin.file or agent.file, origin.line, origin.key, "warning")
 
 
 @command.command("create")
