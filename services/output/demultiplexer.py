@@ -14,6 +14,7 @@ from services.output.source import Batch, Source, parse_stamp
 _HEADER = struct.Struct(">II")
 _STREAMS = {0x00000000: Stream.STDOUT, 0x01000000: Stream.STDOUT, 0x02000000: Stream.STDERR}
 _ENGINE_FAILED = 0x03000000
+_SMALLEST = 31
 _FRAME_LIMIT = 2 * 1024 * 1024
 _LINE_LIMIT = 16 * 1024 * 1024
 _PART = 16 * 1024
@@ -98,8 +99,9 @@ class Demultiplexer:
         while end - position >= 8:
             header, size = unpack(buffer, position)
             after = position + 8 + size
-            if after > end:
-                if size > _FRAME_LIMIT or (header not in _STREAMS and header != _ENGINE_FAILED):
+            if size < _SMALLEST or after > end:
+                if after <= end or size > _FRAME_LIMIT or header not in _STREAMS:
+                    self._source(buffer, position, header, after)
                     _refuse(buffer, position)
                 break
             if header != word:
