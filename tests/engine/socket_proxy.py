@@ -72,6 +72,7 @@ class SocketProxy:
             with contextlib.suppress(asyncio.CancelledError, OSError):
                 await self._relay(reader, writer)
         finally:
+            writer.transport.abort()
             self._tasks.discard(task)
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -85,7 +86,6 @@ class SocketProxy:
             there.cancel()
             await asyncio.gather(there, return_exceptions=True)
             engine_writer.transport.abort()
-            writer.transport.abort()
 
     async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         while data := await source.read(PIECE):

@@ -98,7 +98,7 @@ def measured(sample: Statistics, before: Usage | None, machine_memory: int) -> U
 
 
 def _without_cache(memory: MemoryStats) -> int:
-    """Leave out what the kernel can take back: `total_inactive_file` in control groups v1, `inactive_file` in v2."""
+    """Leave out files' pages, which the kernel can take back; control groups v1 call a whole tree's `total_…`."""
     details = memory.stats or {}
-    cache = details.get("total_inactive_file", details.get("inactive_file", 0))
-    return memory.usage - cache if 0 < cache < memory.usage else memory.usage
+    pages = sum(details.get(f"total_{name}", details.get(name, 0)) for name in ("active_file", "inactive_file"))
+    return memory.usage - pages if 0 < pages < memory.usage else memory.usage
