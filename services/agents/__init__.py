@@ -17,7 +17,7 @@ from services.agents.model import (
     SandboxSection,
 )
 from services.agents.positions import line_finder
-from services.agents.problems import Problem
+from services.agents.problems import Problem, dotted
 from services.agents.schema import agent_schema, config_schema
 from services.agents.settings import Origin, SandboxSettings
 from services.agents.units import parse_duration, parse_size
@@ -42,6 +42,7 @@ __all__ = [
     "agent_schema",
     "alias_fault",
     "config_schema",
+    "dotted",
     "init_home",
     "line_finder",
     "parse_duration",

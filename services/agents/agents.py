@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -12,7 +12,7 @@ from services.agents.agent import Agent
 from services.agents.aliases import alias_fault, nearest
 from services.agents.looking import Look, look, look_at_text
 from services.agents.model import PinfoldConfig
-from services.agents.positions import line_of, places_in
+from services.agents.positions import line_finder
 from services.agents.problems import KeyPath, Problem
 from services.agents.reading import LIMIT
 from services.agents.watching import reasons_to_look
@@ -49,6 +49,11 @@ class Agents:
         """Every agent, by alias, usable or not."""
         return tuple(self._seen.agents.values())
 
+    @property
+    def by_alias(self) -> Mapping[str, Agent]:
+        """Every agent by its alias."""
+        return self._seen.agents
+
     def get(self, alias: str) -> Agent:
         """Find one agent.
 
@@ -72,15 +77,15 @@ class Agents:
         """What is wrong with `pinfold.toml` as it is now, or with the directory of agents."""
         return self._seen.shared_problems
 
-    def line(self, alias: str, key: KeyPath) -> int:
-        """On which line of an `agent.toml` a key stands, counted from 1; 0 when its file is not usable as it is."""
+    def lines(self, alias: str) -> Callable[[KeyPath], int]:
+        """Make a look-up of lines in an `agent.toml` as it is now; it answers 0 when the file is not usable."""
         file = self._seen.files.get(alias)
-        return line_of(key, places_in(file.data)) if file and file.good and file.data else 0
+        return line_finder(file.data if file and file.good and file.data else b"")
 
-    def shared_line(self, key: KeyPath) -> int:
-        """On which line of `pinfold.toml` a key stands, counted from 1; 0 when it is not usable as it is."""
+    def shared_lines(self) -> Callable[[KeyPath], int]:
+        """Make a look-up of lines in `pinfold.toml` as it is now; it answers 0 when the file is not usable."""
         file = self._seen.shared_file
-        return line_of(key, places_in(file.data)) if file and file.good and file.data else 0
+        return line_finder(file.data if file and file.good and file.data else b"")
 
     def as_if(self, alias: str, data: bytes) -> Agent:
         """What an agent would be if its file held `data`; nothing is written.

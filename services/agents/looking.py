@@ -5,6 +5,7 @@ All of it blocks on the disk and takes a millisecond an agent the first time, so
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Mapping
@@ -84,14 +85,14 @@ def look(home: Home, before: Look, *, patient: bool) -> Look:
     """
     shared_file, doubtful = _look_at_shared(home, before.shared_file, patient)
     try:
-        directories = _agent_directories(home)
+        names = _agent_names(home)
     except OSError as error:
         unlisted = Problem(f"cannot list the agents: {error.strerror}", home.agents_dir)
         return msgspec.structs.replace(before, shared_problems=(unlisted,), doubtful=False)
     files: dict[str, KnownFile[AgentConfig]] = {}
-    for alias, directory in directories.items():
+    for alias, name in names.items():
         known = before.files.get(alias)
-        found = _look_at_file(directory / "agent.toml", AgentConfig, known)
+        found = _look_at_file(known.path if known else home.agent_file(name), AgentConfig, known)
         if patient and not found.good and (known is None or known.good):
             doubtful = True
             if known is None:
@@ -99,7 +100,7 @@ def look(home: Home, before: Look, *, patient: bool) -> Look:
             found = known
         files[alias] = found
     for alias, known in before.files.items():
-        if patient and alias not in directories:
+        if patient and alias not in names:
             doubtful = True
             files[alias] = known
     if shared_file == before.shared_file and files == before.files and not _unlisted(before, home):
@@ -163,19 +164,16 @@ def _stamp(path: Path) -> Stamp | None:
         return None
 
 
-def _agent_directories(home: Home) -> dict[str, Path]:
-    """Directories that are agents: by their name, or by holding an `agent.toml` in spite of it."""
-    found: dict[str, Path] = {}
-    try:
-        with os.scandir(home.agents_dir) as entries:
-            names = [entry.name for entry in entries if not entry.name.startswith(".") and _is_directory(entry)]
-    except FileNotFoundError:
-        return found
-    for name in names:
-        directory = home.agent_dir(name)
-        alias = os.fsencode(name).decode("utf-8", errors="replace")
-        if not alias_fault(alias) or os.path.lexists(directory / "agent.toml"):
-            found[alias] = directory
+def _agent_names(home: Home) -> dict[str, str]:
+    """The names of directories that are agents, by alias: well named ones, and others that hold an `agent.toml`."""
+    found: dict[str, str] = {}
+    with contextlib.suppress(FileNotFoundError), os.scandir(home.agents_dir) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") or not _is_directory(entry):
+                continue
+            alias = os.fsencode(entry.name).decode("utf-8", errors="replace")
+            if not alias_fault(alias) or os.path.lexists(f"{entry.path}/agent.toml"):
+                found[alias] = entry.name
     return found
 
 

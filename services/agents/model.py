@@ -261,8 +261,8 @@ class RiskProfile(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     block_high_risk_commands: bool = True
     delegation: Literal["forbidden", "allow"] = "forbidden"
     allow_unconfined: bool = False
-    max_actions_per_hour: Annotated[int, Meta(ge=0)] = 20
-    max_cost_per_day_cents: Annotated[int, Meta(ge=0)] = 500
+    max_actions_per_hour: Annotated[int, Meta(ge=0, le=4_294_967_295)] = 20
+    max_cost_per_day_cents: Annotated[int, Meta(ge=0, le=4_294_967_295)] = 500
     shell_timeout: Duration = "60s"
     approval_timeout: Duration = "2m"
     max_memory: Size | None = None

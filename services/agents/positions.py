@@ -11,8 +11,9 @@ import contextlib
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from services.agents.problems import KeyPath
 
@@ -26,8 +27,7 @@ _STRING = re.compile(
 _SCALAR = re.compile(r"[^\s,\]}#]+(?: [0-9][^\s,\]}#]*)?")  # a date and its time may be apart
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """Where a key and its value stand.
 
     Attributes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import stat
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
@@ -50,19 +51,20 @@ async def reasons_to_look(home: Home, calls: BlockingCalls) -> AsyncGenerator[No
             await asyncio.sleep(LONGEST_PAUSE)
 
 
-def _directories(home: Home) -> dict[Path, int]:
+def _directories(home: Home) -> dict[str, int]:
     """The directories to watch, with their inodes: one that was replaced must be watched anew.
 
     Workspaces are not among them; agents write there all the time.
     """
-    found: dict[Path, int] = {}
+    found: dict[str, int] = {}
     for directory in (home.root, home.agents_dir):
         with contextlib.suppress(OSError):  # not there yet, or not a directory
-            found[directory] = directory.stat().st_ino
+            found[str(directory)] = directory.stat().st_ino
     with contextlib.suppress(OSError), os.scandir(home.agents_dir) as entries:
         for entry in entries:
-            if not entry.name.startswith(".") and entry.is_dir():
-                found[Path(entry.path)] = Path(entry.path).stat().st_ino
+            with contextlib.suppress(OSError):  # a link to nowhere, say
+                if not entry.name.startswith(".") and stat.S_ISDIR((status := entry.stat()).st_mode):
+                    found[entry.path] = status.st_ino
     return found
 
 
