@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from services.agents import Agent, AgentConfig, RiskProfile, SandboxSettings, parse_duration, parse_size
 from services.errors import PinfoldError
 from services.policy.commands import AllowedCommand, CommandPolicy
-from services.policy.decision import BUILT_IN, Origin
+from services.policy.decision import BUILT_IN, Key, Lines, Origin, no_lines
 from services.policy.domains import AllowedDomain, DomainPolicy
 from services.policy.paths import PathPolicy, PathRule
 from services.policy.policy import Allowances, Policy
+from services.policy.resolving import Resolved
 from services.policy.runner_rules import RUNNER_RULES
 from services.policy.tools import EnvironmentPolicy, Listed, ToolPolicy
 
-Key = tuple[str | int, ...]
 
+@dataclass(frozen=True)
+class Memo:
+    """What policies built in the same moment from the same `pinfold.toml` have in common.
 
-Lines = Callable[[Key], int]
-"""Tells on which line of a TOML file a key stands, counted from 1; 0 when unknown."""
+    Attributes:
+        origins: Where keys of profiles stand.
+        resolved: Where places lead.
+    """
 
-
-def no_lines(key: Key) -> int:
-    """Lines where the text is not at hand."""
-    return 0
+    origins: dict[Key, Origin] = field(default_factory=dict)
+    resolved: dict[str, Resolved] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -36,14 +39,18 @@ class Sources:
     Attributes:
         home: The directory of Pinfold's own files, which no agent touches.
         shared_file: `pinfold.toml`.
+        operator: What `~` stands for.
         agent_lines: Lines of the agent's own file.
         shared_lines: Lines of `pinfold.toml`.
+        memo: Shared by policies built together.
     """
 
     home: Path
     shared_file: Path
+    operator: Path
     agent_lines: Lines = no_lines
     shared_lines: Lines = no_lines
+    memo: Memo = field(default_factory=Memo)
 
 
 def build_policy(agent: Agent, siblings: Mapping[str, Agent], sources: Sources) -> Policy:
@@ -101,12 +108,16 @@ class _Builder:
     # --- where things are written
 
     def _own(self, *key: str | int) -> Origin:
-        return Origin(self.agent.file, self.sources.agent_lines(key), _dotted(key))
+        return Origin(self.agent.file, key, lines=self.sources.agent_lines)
 
     def _of_profile(self, *key: str | int) -> Origin:
         name = self.config.agent.risk_profile
         path: Key = ("risk_profiles", name, *key)
-        return Origin(self.sources.shared_file, self.sources.shared_lines(path), _dotted(path), name)
+        known = self.sources.memo.origins
+        origin = known.get(path)
+        if origin is None:
+            origin = known[path] = Origin(self.sources.shared_file, path, name, self.sources.shared_lines)
+        return origin
 
     def _origin_of(self, key: str) -> Origin:
         if getattr(self.config.permissions, key, None) is not None:
@@ -135,10 +146,11 @@ class _Builder:
             elsewhere = self._of_profile("workspace_only")
         return PathPolicy(
             workspace=self.agent.workspace,
-            home=Path.home(),
+            home=self.sources.operator,
             rules=tuple(self._path_rules()),
             workspace_only=self.profile.workspace_only and not unrestricted and level != "full",
             elsewhere=elsewhere,
+            resolved=self.sources.memo.resolved,
         )
 
     def _path_rules(self) -> Iterator[PathRule]:
@@ -182,7 +194,7 @@ class _Builder:
             chosen = self._own("sandbox", "network")
         elif written_in == "pinfold.toml":
             key: Key = ("defaults", "sandbox", "network")
-            chosen = Origin(self.sources.shared_file, self.sources.shared_lines(key), _dotted(key))
+            chosen = Origin(self.sources.shared_file, key, lines=self.sources.shared_lines)
         entries = tuple(AllowedDomain(entry, origin) for entry, origin in self._entries("allowed_domains"))
         return DomainPolicy(self.settings.network, entries, chosen)
 
@@ -209,10 +221,3 @@ Number = TypeVar("Number", int, float)
 def _least(one: Number | None, other: Number | None) -> Number | None:
     given = [value for value in (one, other) if value is not None]
     return min(given, default=None)
-
-
-def _dotted(key: Key) -> str:
-    text = ""
-    for part in key:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text.removeprefix(".")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+from services.agents import dotted
 
 
 class Verdict(StrEnum):
@@ -28,26 +31,49 @@ def strictest(*verdicts: Verdict) -> Verdict:
     return max(verdicts, key=lambda verdict: verdict.strictness, default=Verdict.ALLOW)
 
 
+Key = tuple[str | int, ...]
+"""The way to a key: names of tables and, counted from 0, places in lists."""
+
+Lines = Callable[[Key], int]
+"""Tells on which line of a TOML text a key stands, counted from 1; 0 when unknown."""
+
+
+def no_lines(key: Key) -> int:
+    """Lines where the text is not at hand."""
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a rule was written.
 
     Attributes:
         file: The TOML file; None for what Pinfold itself supplies.
-        line: Counted from 1; 0 when unknown.
-        key: The dotted key, such as `permissions.forbidden_paths[2]`.
+        path: The way to its key.
         profile: The risk profile's name, "" when the rule is the agent's own or built in.
+        lines: Finds the line when somebody asks.
     """
 
     file: Path | None = None
-    line: int = 0
-    key: str = ""
+    path: Key = ()
     profile: str = ""
+    lines: Lines = field(default=no_lines, repr=False, compare=False)
+
+    @property
+    def key(self) -> str:
+        """The dotted key, such as `permissions.forbidden_paths[2]`."""
+        return dotted(self.path)
+
+    @property
+    def line(self) -> int:
+        """Counted from 1; 0 when unknown."""
+        return self.lines(self.path)
 
     def __str__(self) -> str:
         if self.file is None:
             return "built in"
-        place = f"{self.file.name}:{self.line}" if self.line else self.file.name
+        line = self.line
+        place = f"{self.file.name}:{line}" if line else self.file.name
         return f"{place} (profile {self.profile})" if self.profile else place
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -74,6 +74,7 @@ class PathPolicy:
         rules: In the order they were written.
         workspace_only: What no rule covers is denied; else allowed.
         elsewhere: Where `workspace_only` was set.
+        resolved: Where absolute places lead, known already or filled in; policies built together share it.
     """
 
     workspace: Path
@@ -81,22 +82,31 @@ class PathPolicy:
     rules: tuple[PathRule, ...]
     workspace_only: bool = True
     elsewhere: Origin = BUILT_IN
+    resolved: InitVar[dict[str, Resolved] | None] = None
     _start: str = field(init=False, repr=False, compare=False)
     _by_place: dict[str, tuple[PathRule, ...]] = field(init=False, repr=False, compare=False)
     _unresolved: tuple[PathRule, ...] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, resolved: dict[str, Resolved] | None) -> None:
         object.__setattr__(self, "_start", resolve(str(self.workspace)).path or str(self.workspace))
         by_place: dict[str, tuple[PathRule, ...]] = {}
         unresolved: list[PathRule] = []
         for rule in self.rules:
-            found = self.follow(rule.place)
+            found = self._followed_once(rule.place, resolved)
             if found.problem:
                 unresolved.append(rule)
                 continue
             by_place[found.path] = (*by_place.get(found.path, ()), rule)
         object.__setattr__(self, "_by_place", by_place)
         object.__setattr__(self, "_unresolved", tuple(unresolved))
+
+    def _followed_once(self, place: str, known: dict[str, Resolved] | None) -> Resolved:
+        if known is None or not place.startswith(("/", "~")):
+            return self.follow(place)
+        found = known.get(place)
+        if found is None:
+            found = known[place] = self.follow(place)
+        return found
 
     @property
     def unresolved(self) -> tuple[PathRule, ...]:

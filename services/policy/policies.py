@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
 from pathlib import Path
 
 from services.agents import Agent, Agents, line_finder
 from services.errors import ConfigError, PinfoldError
 from services.home import Home
-from services.policy.building import Lines, Sources, build_policy
+from services.policy.building import Memo, Sources, build_policy
 from services.policy.changes import Change, changes
+from services.policy.decision import Lines
 from services.policy.findings import Finding, findings
 from services.policy.policy import Policy
 from services.policy.spawn import Violation, violations
 
 
-@dataclass(frozen=True)
 class Policies:
     """Answers what agents may do, and what a change would mean.
 
@@ -24,8 +24,13 @@ class Policies:
         agents: The agents as configured.
     """
 
-    home: Home
-    agents: Agents
+    def __init__(self, home: Home, agents: Agents) -> None:
+        self.home = home
+        self.agents = agents
+        self._operator = Path.home()
+        self._memo = Memo()
+        self._memo_of = agents.shared
+        self._memo_at = 0
 
     def of(self, alias: str) -> Policy:
         """Compute the policy of an agent; of a broken file, the last good one.
@@ -34,7 +39,7 @@ class Policies:
             AgentNotFound: No agent has this alias.
             PinfoldError: Its configuration was never usable, or its profile does not exist.
         """
-        return self._build(self.agents.get(alias), lambda key: self.agents.line(alias, key))
+        return self._build(self.agents.get(alias), self.agents.lines(alias))
 
     def as_if(self, alias: str, data: bytes, file: Path | None = None) -> Policy:
         """Compute the policy an agent would have if its file held `data`.
@@ -81,6 +86,13 @@ class Policies:
         return violations(self.of(parent), self.of(child))
 
     def _build(self, agent: Agent, agent_line: Lines) -> Policy:
-        siblings = {sibling.alias: sibling for sibling in self.agents.all()}
-        sources = Sources(self.home.root, self.home.config_file, agent_line, self.agents.shared_line)
-        return build_policy(agent, siblings, sources)
+        memo, shared = self._memo_of_the_moment(), self.agents.shared_lines()
+        sources = Sources(self.home.root, self.home.config_file, self._operator, agent_line, shared, memo)
+        return build_policy(agent, self.agents.by_alias, sources)
+
+    def _memo_of_the_moment(self) -> Memo:
+        """The memo of policies built within the last second from the same `pinfold.toml`."""
+        moment = int(time.monotonic())
+        if self._memo_of is not self.agents.shared or self._memo_at != moment:
+            self._memo_of, self._memo_at, self._memo = self.agents.shared, moment, Memo()
+        return self._memo

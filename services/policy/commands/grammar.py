@@ -111,8 +111,9 @@ _SPECIAL = re.compile(r"[\\*?\[{]")
 _BRACES = re.compile(r"\{[^{}]*(,|\.\.)[^{}]*\}")
 
 
+@lru_cache(maxsize=1024)
 def parse(line: str) -> Line:
-    """Take a line apart.
+    """Take a line apart; agents repeat themselves, so the last thousand answers are kept.
 
     Args:
         line: What would be handed to `sh -c` or `bash -c`.
