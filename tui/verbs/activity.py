@@ -51,7 +51,7 @@ def _print(call: Call, entries: list[Entry]) -> None:
 
 def _print_each(call: Call, entries: list[Entry]) -> None:
     if call.json:
-        call.printer.json_lines(EntryDocument.of(entry) for entry in entries)
+        call.printer.json_lines([EntryDocument.of(entry) for entry in entries])
         return
     for entry in entries:
         texts = (moment(entry.at), entry.actor, entry.verb, entry.agent, entry.session, entry.outcome, entry.detail)

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Protocol
 
 from services.output import Line, SpoolReader, Stream
 from tui.text import printable
-from tui.verbs.documents import LineDocument, rfc3339
-from tui.verbs.printer import json_text
+from tui.verbs.documents import LineDocument
+from tui.verbs.printer import json_lines
 from tui.verbs.sgr import drawn
 
 ALL_STREAMS = frozenset(Stream)
 OUTPUT_STREAMS = frozenset({Stream.STDOUT, Stream.STDERR})
-STREAM_NAMES = {Stream.STDOUT: "stdout", Stream.STDERR: "stderr", Stream.NOTE: "note"}
 
-_BATCH = 500
+_BATCH = 4000
 _PIECE = 1024 * 1024
 _PATIENCE = 1.0
 """Seconds after which a line that has not ended is shown as far as it came."""
 
-Draw = Callable[[Line, bytes], str]
-"""Writes a line, given with all its bytes, without a line end."""
+Draw = Callable[[Sequence[Line]], str]
+"""Writes lines, which have all their bytes, each with a line end."""
 
 
 class Target(Protocol):
@@ -135,17 +135,17 @@ class Lines:
             if not lines:
                 self._line = end
                 return
-            text = "".join(self._texts(reader, lines))
             self._line = lines[-1].number + 1
-            await asyncio.to_thread(write_all, self._descriptor, memoryview(text.encode(errors="replace")))
+            wanted = [_whole(reader, line) for line in lines if line.stream in self._streams]
+            beginning = self._rest_of_open(wanted, lines[0])
+            await self._write(beginning + self._draw(wanted))
 
-    def _texts(self, reader: SpoolReader, lines: Sequence[Line]) -> Iterator[str]:
-        for line in lines:
-            if line.stream in self._streams:
-                data = line.data if line.length == len(line.data) else b"".join(_whole(reader, line))
-                text = printable(data[self._shown :]) if self._shown else self._draw(line, data)
-                yield f"{text}\n"
-            self._shown = 0
+    def _rest_of_open(self, wanted: list[Line], first: Line) -> str:
+        """Take out a line that was shown in parts before; returns what is left of it."""
+        shown, self._shown = self._shown, 0
+        if not shown or not wanted or wanted[0].number != first.number:
+            return ""
+        return f"{printable(wanted.pop(0).data[shown:])}\n"
 
     async def _show_open(self, reader: SpoolReader) -> None:
         if reader.end == reader.ended:
@@ -153,17 +153,25 @@ class Lines:
         for line in reader.lines(reader.ended, 1):
             fresh = reader.rest(line.number, self._shown, _PIECE)
             if line.stream in self._streams and fresh:
-                text = printable(fresh) if self._shown else self._draw(line, fresh)
+                part = replace(line, data=fresh, length=len(fresh))
+                text = printable(fresh) if self._shown else self._draw([part]).removesuffix("\n")
                 self._shown += len(fresh)
-                await asyncio.to_thread(write_all, self._descriptor, memoryview(text.encode(errors="replace")))
+                await self._write(text)
+
+    async def _write(self, text: str) -> None:
+        await asyncio.to_thread(write_all, self._descriptor, memoryview(text.encode(errors="replace")))
 
 
-def _whole(reader: SpoolReader, line: Line) -> Iterator[bytes]:
-    yield line.data
+def _whole(reader: SpoolReader, line: Line) -> Line:
+    """A line with all its bytes."""
+    if line.length == len(line.data):
+        return line
+    pieces = [line.data]
     position = len(line.data)
     while position < line.length and (piece := reader.rest(line.number, position, _PIECE)):
-        yield piece
+        pieces.append(piece)
         position += len(piece)
+    return replace(line, data=b"".join(pieces), length=position)
 
 
 @dataclass(frozen=True)
@@ -180,15 +188,20 @@ class AsText:
     clean: bool
     colours: bool = False
 
-    def __call__(self, line: Line, data: bytes) -> str:
-        """Draw one line."""
-        text = drawn(data, colours=self.colours) if self.clean else data.decode("utf-8", errors="replace")
+    def __call__(self, lines: Sequence[Line]) -> str:
+        """Draw lines."""
+        return "".join([self._line(line) for line in lines])
+
+    def _line(self, line: Line) -> str:
+        text = drawn(line.data, colours=self.colours) if self.clean else line.data.decode("utf-8", errors="replace")
         if line.stream is Stream.NOTE:
             text = f"[pinfold] {text}"
-        return f"{_stamp(line.at)}  {text}" if self.times else text
+        return f"{_stamp(line.at)}  {text}\n" if self.times else f"{text}\n"
 
 
+@lru_cache(maxsize=256)
 def _stamp(at: int) -> str:
+    """Write a local time to the millisecond; many lines that came at once share it."""
     if not at:
         return f"{'-':<23}"
     seconds, nanoseconds = divmod(at, 1_000_000_000)
@@ -197,14 +210,13 @@ def _stamp(at: int) -> str:
 
 @dataclass(frozen=True)
 class AsJson:
-    """Draws a line as a JSON document."""
+    """Draws each line as a JSON document."""
 
     session: str
 
-    def __call__(self, line: Line, data: bytes) -> str:
-        """Draw one line."""
-        text = data.decode("utf-8", errors="replace")
-        return json_text(LineDocument(self.session, line.number, rfc3339(line.at), STREAM_NAMES[line.stream], text))
+    def __call__(self, lines: Sequence[Line]) -> str:
+        """Draw lines."""
+        return json_lines([LineDocument.of(self.session, line) for line in lines])
 
 
 def write_all(descriptor: int, view: memoryview) -> None:

@@ -6,6 +6,7 @@ Times are RFC 3339 in UTC with nanoseconds, durations are seconds, sizes are byt
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -13,12 +14,13 @@ import msgspec
 if TYPE_CHECKING:
     from services.activity import Entry
     from services.agents import Agent, Problem
-    from services.output import SpoolReader
+    from services.output import Line, SpoolReader
     from services.sandbox import EngineStatus, Orphan, Session, Step
 
 
+@lru_cache(maxsize=256)
 def rfc3339(at: int | None) -> str | None:
-    """Write a time.
+    """Write a time; many lines that came at once share it.
 
     Args:
         at: Nanoseconds since 1970; None and 0 are unknown.
@@ -191,6 +193,12 @@ class LineDocument(msgspec.Struct, frozen=True):
     stream: str
     text: str
     type: Literal["line"] = "line"
+
+    @classmethod
+    def of(cls, session: str, line: Line) -> LineDocument:
+        """Describe a line that has all its bytes."""
+        text = line.data.decode("utf-8", errors="replace")
+        return cls(session, line.number, rfc3339(line.at), line.stream.name.lower(), text)
 
 
 class ProgressDocument(msgspec.Struct, frozen=True, kw_only=True):

@@ -64,14 +64,17 @@ async def logs(
     """
     if raw and (times or call.json):
         raise click.UsageError("--raw prints bytes as they came; leave out --times and --json")
-    async with call.pinfold(supervise=True) as pinfold:
+    async with call.pinfold(supervise=False) as pinfold, asyncio.TaskGroup() as tasks:
         session = await pinfold.sandboxes.session(name)
+        # Whoever waits for a session also brings its output here when no other Pinfold does.
+        waiting = tasks.create_task(pinfold.sandboxes.wait(session.id))
         with await pinfold.sandboxes.output(session.id) as reader:
             if session.state.live and not follow:
                 await _catch_up(reader)
             start = _first_line(reader, tail, since)
             target = _target(call, session.id, chosen, start, times=times, raw=raw)
             await copy_output(reader, [target], follow=follow)
+        waiting.cancel()
 
 
 def _target(call: Call, session: str, chosen: str, start: int, *, times: bool, raw: bool) -> Target:

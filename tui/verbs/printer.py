@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 import msgspec
@@ -16,6 +16,8 @@ from tui.text import safe
 from tui.verbs.table import Cell, Column, aligned, tabbed, toned
 
 _UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+_ENCODER = msgspec.json.Encoder()
 
 
 class Printer:
@@ -52,13 +54,12 @@ class Printer:
 
     def document(self, value: object) -> None:
         """Print one JSON document, indented."""
-        self._write(json_text(value, indent=2))
+        self._write(json_text(value))
 
-    def json_lines(self, values: Iterable[object]) -> None:
+    def json_lines(self, values: Sequence[object]) -> None:
         """Print a JSON document a line."""
-        lines = [json_text(value) for value in values]
-        if lines:
-            self._write("\n".join(lines))
+        self._out.write(json_lines(values))
+        self._out.flush()
 
     def _write(self, text: str) -> None:
         self._out.write(f"{text}\n")
@@ -70,12 +71,14 @@ def wants_colours(env: Mapping[str, str]) -> bool:
     return not env.get("NO_COLOR") and env.get("TERM") != "dumb"
 
 
-def json_text(value: object, indent: int = -1) -> str:
-    """Encode a value as JSON; characters that could drive a terminal or hide in a name are escaped."""
-    encoded = msgspec.json.encode(value)
-    if indent >= 0:
-        encoded = msgspec.json.format(encoded, indent=indent)
-    return _UNSAFE_IN_JSON.sub(_escaped, encoded.decode())
+def json_text(value: object) -> str:
+    """Encode a value as JSON, indented; characters that could drive a terminal or hide in a name are escaped."""
+    return _UNSAFE_IN_JSON.sub(_escaped, msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def json_lines(values: Sequence[object]) -> str:
+    """Encode values as JSON, a line each, with the same escapes."""
+    return _UNSAFE_IN_JSON.sub(_escaped, _ENCODER.encode_lines(values).decode())
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import unicodedata
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.verbs.printer import Printer, json_text
+from tui.verbs.printer import Printer, json_lines, json_text
 from tui.verbs.table import Cell, Column, aligned, tabbed
 
 NAME, PATH, COUNT = Column("NAME"), Column("PATH", cut="middle"), Column("COUNT", right=True)
@@ -104,5 +105,8 @@ def test_a_line_acts_on_no_terminal() -> None:
 
 
 def test_json_holds_the_same_text_and_no_character_that_drives_a_terminal() -> None:
-    text = json_text({"name": "a\x1b[31m\x9b31m\x7f\u202eé\u200b"})
-    assert text == '{"name":"a\\u001b[31m\\u009b31m\\u007f\\u202eé\\u200b"}'
+    name = "a\x1b[31m\x9b31m\x7f\u202eé\u200b"
+    escaped = r'"a\u001b[31m\u009b31m\u007f\u202eé\u200b"'
+    assert json_lines([{"name": name}, {}]) == f'{{"name":{escaped}}}\n{{}}\n'
+    assert json_text({"name": name}) == f'{{\n  "name": {escaped}\n}}'
+    assert json.loads(json_text({"name": name})) == {"name": name}
