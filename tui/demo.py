@@ -28,9 +28,7 @@ def run_demo(invocation: Invocation) -> None:
 
     folder = Path(tempfile.gettempdir())
     asyncio.run(_remove_abandoned(_earlier_demos(folder)))
-    root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
-    lock = FileLock(root / _LOCK, "the demo")
-    lock.try_acquire()
+    root, lock = _locked_directory(folder)
     calls = BlockingCalls()
     try:
         asyncio.run(init_home(Home(root / "home"), demo=True, calls=calls))
@@ -42,6 +40,14 @@ def run_demo(invocation: Invocation) -> None:
         calls.close()
         asyncio.run(remove_demo(root))
         lock.release()
+
+
+def _locked_directory(folder: Path) -> tuple[Path, FileLock]:
+    """Make a directory that no other demo takes for abandoned: it gets its name once its lock is held."""
+    fresh = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}", dir=folder))
+    lock = FileLock(fresh / _LOCK, "the demo")
+    lock.try_acquire()
+    return fresh.rename(folder / fresh.name.removeprefix(".")), lock
 
 
 async def remove_demo(root: Path) -> None:
