@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import os
 import stat
 from collections.abc import AsyncGenerator
@@ -26,6 +27,7 @@ async def reasons_to_look(home: Home, calls: BlockingCalls) -> AsyncGenerator[No
     systems, and it cannot be had at all when the limit of watches is reached. Then the pause alone decides, and the
     next round asks the kernel again. Directories are watched, never files, since editors replace those.
     """
+    await calls.run(importlib.import_module, "watchfiles")  # takes longer than the event loop may be held up
     from watchfiles import awatch
 
     while True:
@@ -43,8 +45,9 @@ async def reasons_to_look(home: Home, calls: BlockingCalls) -> AsyncGenerator[No
                     recursive=False,
                 )
             ) as changes:
-                async for _ in changes:
-                    if await calls.run(_directories, home) != watched:
+                async for news in changes:
+                    uncertain = news or str(home.agents_dir) not in watched
+                    if uncertain and await calls.run(_directories, home) != watched:
                         break
                     yield
         except (OSError, RuntimeError):  # no watch to be had, or a directory went meanwhile
