@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 from services.agents import Agent, AgentConfig, RiskProfile, SandboxSettings, parse_duration, parse_size
 from services.errors import PinfoldError
@@ -13,7 +12,7 @@ from services.policy.commands import AllowedCommand, CommandPolicy
 from services.policy.decision import BUILT_IN, Key, Lines, Origin, no_lines
 from services.policy.domains import AllowedDomain, DomainPolicy
 from services.policy.paths import PathPolicy, PathRule
-from services.policy.policy import Allowances, Policy
+from services.policy.policy import Allowances, Policy, least
 from services.policy.resolving import Resolved
 from services.policy.runner_rules import RUNNER_RULES
 from services.policy.tools import EnvironmentPolicy, Listed, ToolPolicy
@@ -205,19 +204,11 @@ class _Builder:
             profile.max_cost_per_day_cents,
             parse_duration(profile.shell_timeout) or 0.0,
             parse_duration(profile.approval_timeout) or 0.0,
-            _least(self.settings.memory, parse_size(profile.max_memory) if profile.max_memory else None),
-            _least(self.settings.cpus, profile.max_cpus),
-            _least(self.settings.pids, profile.max_pids),
+            least(self.settings.memory, parse_size(profile.max_memory) if profile.max_memory else None),
+            least(self.settings.cpus, profile.max_cpus),
+            least(self.settings.pids, profile.max_pids),
         )
 
 
 NO_ROOT = frozenset({"", "*", "<unset>"})
 """Entries of `allowed_roots` that grant nothing; ZeroClaw drops the same ones."""
-
-
-Number = TypeVar("Number", int, float)
-
-
-def _least(one: Number | None, other: Number | None) -> Number | None:
-    given = [value for value in (one, other) if value is not None]
-    return min(given, default=None)

@@ -10,6 +10,8 @@ stays so when an allowed root or the workspace covers it, which takes a mount of
 | a sibling, `write` or `read_write` | `/siblings/<alias>` | yes |
 | a sibling, `write_only` | not mounted | - |
 | an allowed root | its own path, as written; one in the workspace only there | yes |
+| a forbidden path inside one of these | empty, wherever it would show | no |
+| a file the runner takes as its own rules | where it is in the workspace | no |
 """
 
 from __future__ import annotations
@@ -19,9 +21,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from services.agents import Agent, AgentConfig, Network, RiskProfile, SandboxSettings
+from services.agents import Agent, AgentConfig, Network, RiskProfile, SandboxSettings, parse_size
 from services.errors import PinfoldError
 from services.policy.places import Look, covers, look_on_disk, moved, written_path
+from services.policy.policy import least
+from services.policy.runner_rules import RUNNER_RULES
 
 WORKSPACE = "/workspace"
 SIBLINGS = "/siblings"
@@ -45,6 +49,18 @@ class Mount(msgspec.Struct, frozen=True):
     writable: bool
 
 
+class Mask(msgspec.Struct, frozen=True):
+    """Something inside a mount that a sandbox must not see; an empty one stands there instead.
+
+    Attributes:
+        target: Absolute, inside the sandbox.
+        directory: Whether it is one, else it is a file.
+    """
+
+    target: str
+    directory: bool
+
+
 class Limits(msgspec.Struct, frozen=True):
     """The most a sandbox may use; None is unlimited.
 
@@ -65,6 +81,7 @@ class Confinement(msgspec.Struct, frozen=True):
     Attributes:
         workspace: The agent's workspace on this machine, resolved.
         mounts: Outer directories before what lies in them.
+        masks: What to hide inside the mounts.
         environment: Plain variables.
         passthrough: Names of variables of Pinfold's own environment that the sandbox may have.
         workspace_problem: Why there is no workspace to start in, "" when there is one.
@@ -73,6 +90,7 @@ class Confinement(msgspec.Struct, frozen=True):
 
     workspace: str
     mounts: tuple[Mount, ...]
+    masks: tuple[Mask, ...]
     environment: dict[str, str]
     passthrough: tuple[str, ...]
     limits: Limits
@@ -115,13 +133,16 @@ def confinement(
     grants += _sibling_grants(agent.config, siblings, look, refusals)
     grants += _root_grants(agent.config, agent.profile, workspace.path, look, refusals)
     refusals += _exposures(grants, agent, siblings, look)
-    refusals += _unhidden(grants, agent.config, agent.profile, siblings, look)
+    grants += _runner_rules(settings.runner, workspace.path, look)
+    masks = _masks(grants, agent.config, agent.profile, look, refusals)
+    refusals += _readable_drop_boxes(grants, agent.config, siblings, look)
     return Confinement(
         workspace=workspace.path,
         mounts=_mounts(grants),
+        masks=masks,
         environment=dict(settings.environment),
         passthrough=permitted_passthrough(agent.config, agent.profile),
-        limits=Limits(settings.memory, settings.cpus, settings.pids),
+        limits=_limits(settings, agent.profile),
         network=settings.network,
         workspace_problem=missing,
         refusals=tuple(refusals),
@@ -190,22 +211,55 @@ def _exposures(grants: Sequence[_Grant], agent: Agent, siblings: Mapping[str, Ag
             yield f"{grant.what} holds files of Pinfold itself, which no agent may change"
 
 
-def _unhidden(
-    grants: Sequence[_Grant], config: AgentConfig, profile: RiskProfile, siblings: Mapping[str, Agent], look: Look
-) -> Iterable[str]:
-    """Say what must not be seen and lies inside what is mounted."""
+def _masks(
+    grants: Sequence[_Grant], config: AgentConfig, profile: RiskProfile, look: Look, refusals: list[str]
+) -> tuple[Mask, ...]:
+    """Hide each forbidden path at every place a mount would show it; refuse where that would hide a grant as well."""
     own = config.permissions.forbidden_paths
+    found: dict[str, Mask] = {}
     for text in profile.forbidden_paths if own is None else own:
         place = look(written_path(text, grants[0].source))
+        if place.kind == "missing":
+            continue
         for grant in grants:
-            if place.kind != "missing" and covers(grant.source, place.path):
-                yield f"the forbidden path {text} lies inside {grant.what}, where it cannot be hidden"
+            if place.path == grant.source:
+                refusals.append(f"the forbidden path {text} is {grant.what} itself")
+            elif covers(grant.source, place.path):
+                inner = next((other for other in grants if covers(place.path, other.source)), None)
+                if inner is not None:
+                    refusals.append(f"the forbidden path {text} lies inside {grant.what} and holds {inner.what}")
+                else:
+                    target = moved(place.path, grant.source, grant.target)
+                    found[target] = Mask(target, place.kind == "directory")
+    return tuple(found[target] for target in sorted(found))
+
+
+def _readable_drop_boxes(
+    grants: Sequence[_Grant], config: AgentConfig, siblings: Mapping[str, Agent], look: Look
+) -> Iterable[str]:
+    """Say which workspace that may only be written would be seen inside what is mounted."""
     for alias, access in config.workspace.access.items():
         if access == "write_only" and alias in siblings:
             place = look(str(siblings[alias].workspace))
             for grant in grants:
                 if covers(grant.source, place.path):
                     yield f"the workspace of {alias} may not be read, and lies inside {grant.what}"
+
+
+def _runner_rules(runner: str, workspace: str, look: Look) -> Iterable[_Grant]:
+    for file in RUNNER_RULES.get(runner, ()):
+        place = look(f"{workspace}/{file}")
+        if place.kind == "file" and covers(workspace, place.path):
+            yield _Grant(place.path, f"{WORKSPACE}/{file}", False, f"the runner's {file}")
+
+
+def _limits(settings: SandboxSettings, profile: RiskProfile) -> Limits:
+    """The agent's settings, held to what its profile allows at most."""
+    return Limits(
+        least(settings.memory, parse_size(profile.max_memory) if profile.max_memory else None),
+        least(settings.cpus, profile.max_cpus),
+        least(settings.pids, profile.max_pids),
+    )
 
 
 def _mounts(grants: Sequence[_Grant]) -> tuple[Mount, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 from services.policy.commands import CommandPolicy
 from services.policy.decision import Decision, Rule
@@ -123,3 +123,11 @@ def stricter(own: Decision, ceiling: Decision, parent: str) -> Decision:
         reason=f"{parent}, which spawned it, may not: {ceiling.reason}",
         considered=(own.rule, *ceiling.considered),
     )
+
+
+Number = TypeVar("Number", int, float)
+
+
+def least(one: Number | None, other: Number | None) -> Number | None:
+    """The smaller of two limits; None is unlimited."""
+    return min((limit for limit in (one, other) if limit is not None), default=None)

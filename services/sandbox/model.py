@@ -9,6 +9,7 @@ import msgspec
 
 from services.agents import Lifecycle, Network
 from services.policy import Limits as Limits
+from services.policy import Mask as Mask
 from services.policy import Mount as Mount
 
 
@@ -69,6 +70,7 @@ class SandboxSpec(msgspec.Struct, frozen=True):
         unconfined: The profile allows running without a sandbox around it.
         stop_timeout: Seconds between one rung of the stop ladder and the next.
         output_limit: Bytes of output kept.
+        masks: What is hidden inside the mounts.
     """
 
     session: str
@@ -86,6 +88,7 @@ class SandboxSpec(msgspec.Struct, frozen=True):
     unconfined: bool
     stop_timeout: float
     output_limit: int
+    masks: tuple[Mask, ...] = ()
 
 
 class Session(msgspec.Struct, frozen=True):

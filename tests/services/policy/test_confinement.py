@@ -9,7 +9,7 @@ import pytest
 from services.activity import Events
 from services.agents import Agents
 from services.home import BlockingCalls, Home
-from services.policy import Confinement, Mount, confinement
+from services.policy import Confinement, Mask, Mount, confinement
 
 PROFILE = """
 [risk_profiles.plain]
@@ -35,13 +35,18 @@ async def compute(home: Home) -> AsyncIterator[Compute]:
     calls = BlockingCalls()
 
     async def compute(
-        worker: str = "", *, sibling: str = "", roots: list[str] | None = None, forbidden: list[str] | None = None
+        worker: str = "",
+        *,
+        sibling: str = "",
+        roots: list[str] | None = None,
+        forbidden: list[str] | None = None,
+        caps: str = "",
     ) -> Confinement:
-        home.agents_dir.mkdir(parents=True)
-        profile = PROFILE.format(roots=_toml(roots or []), forbidden=_toml(forbidden or []))
+        home.agents_dir.mkdir(parents=True, exist_ok=True)
+        profile = PROFILE.format(roots=_toml(roots or []), forbidden=_toml(forbidden or [])) + caps
         home.config_file.write_text(profile, encoding="utf-8")
         for alias, text in (("worker", worker), ("helper", sibling)):
-            home.default_workspace(alias).mkdir(parents=True)
+            home.default_workspace(alias).mkdir(parents=True, exist_ok=True)
             head = '[agent]\nrisk_profile = "plain"\n'
             home.agent_file(alias).write_text(head + text, encoding="utf-8")
         agents = Agents(home, Events(), calls)
@@ -200,13 +205,46 @@ async def test_a_workspace_that_is_a_file_is_said_to_be_none(compute: Compute, o
     assert "is not a directory" in found.workspace_problem
 
 
-async def test_a_forbidden_path_inside_what_is_mounted_is_refused_while_one_around_it_is_not(
-    compute: Compute, outside: Path
-):
+async def test_a_forbidden_path_is_hidden_wherever_a_mount_would_show_it(compute: Compute, outside: Path, home: Home):
     (outside / "secret").mkdir()
-    found = await compute(roots=[str(outside)], forbidden=[str(outside / "secret"), str(outside.parent)])
-    (refusal,) = found.refusals
-    assert str(outside / "secret") in refusal
+    (outside / "key").write_text("x")
+    workspace = home.default_workspace("worker")
+    workspace.mkdir(parents=True)
+    (workspace / "private").mkdir()
+    forbidden = [str(outside / "secret"), str(outside / "key"), "private", str(outside.parent)]
+    found = await compute(roots=[str(outside)], forbidden=forbidden)
+    assert found.refusals == ()
+    assert set(found.masks) == {
+        Mask(str(outside / "secret"), directory=True),
+        Mask(str(outside / "key"), directory=False),
+        Mask("/workspace/private", directory=True),
+    }
+
+
+async def test_a_forbidden_path_that_holds_a_grant_or_is_one_is_refused(compute: Compute, outside: Path):
+    (outside / "secret" / "open").mkdir(parents=True)
+    roots = [str(outside), str(outside / "secret" / "open")]
+    found = await compute(roots=roots, forbidden=[str(outside / "secret"), str(outside)])
+    assert len(found.refusals) == 2
+    assert "holds the allowed root" in found.refusals[0]
+    assert "itself" in found.refusals[1]
+
+
+async def test_the_profile_caps_what_the_agent_asks_for(compute: Compute, home: Home):
+    found = await compute(
+        '[sandbox]\nmemory = "2g"\ncpus = 1.5\npids = 64\n', caps='max_memory = "1g"\nmax_cpus = 2.0\n'
+    )
+    assert (found.limits.memory, found.limits.cpus, found.limits.pids) == (1024**3, 1.5, 64)
+
+
+async def test_the_files_a_runner_takes_as_its_rules_are_read_only(compute: Compute, home: Home):
+    rules = home.default_workspace("worker") / ".claude" / "settings.json"
+    rules.parent.mkdir(parents=True)
+    rules.write_text("{}")
+    found = await compute('[sandbox]\nrunner = "claude"\n')
+    assert at("/workspace/.claude/settings.json", found) == Mount(
+        str(rules), "/workspace/.claude/settings.json", writable=False
+    )
 
 
 async def test_a_forbidden_path_that_is_not_there_hides_nothing(compute: Compute, outside: Path):

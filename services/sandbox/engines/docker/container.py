@@ -15,10 +15,11 @@ from services.sandbox.engines.docker.facts import EngineFacts
 from services.sandbox.engines.docker.instants import nanoseconds
 from services.sandbox.engines.docker.owner import SandboxUser, sandbox_user
 from services.sandbox.engines.engine import SandboxState
-from services.sandbox.model import Mount, SandboxSpec
+from services.sandbox.model import Mask, Mount, SandboxSpec
 
 if TYPE_CHECKING:
     from docker import APIClient
+    from docker.types import Mount as EngineMount
 
 HOME_LABEL = "pinfold.home"
 SESSION_LABEL = "pinfold.session"
@@ -179,7 +180,8 @@ def _host_config(
         mounts=[
             EngineMount(mount.target, _source(mount), type="bind", read_only=not mount.writable, propagation="rprivate")
             for mount in spec.mounts
-        ],
+        ]
+        + [_engine_mask(mask) for mask in spec.masks],
         tmpfs={place: options for place, options in scratches.items() if not _is_mounted(place, spec.mounts)},
         network_mode=_network(spec),
         cap_drop=["ALL"],
@@ -189,6 +191,15 @@ def _host_config(
         log_config=EngineLogConfig(type="local", config=log_options(spec.output_limit)),
         **more,
     )
+
+
+def _engine_mask(mask: Mask) -> EngineMount:
+    """An empty directory nobody may enter, or an empty file, over what must not be seen."""
+    from docker.types import Mount as EngineMount
+
+    if mask.directory:
+        return EngineMount(mask.target, None, type="tmpfs", read_only=True, tmpfs_size=4096, tmpfs_mode=0)
+    return EngineMount(mask.target, os.devnull, type="bind", read_only=True, propagation="rprivate")
 
 
 def log_options(output_limit: int) -> dict[str, str]:

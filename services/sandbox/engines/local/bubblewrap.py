@@ -6,6 +6,7 @@
 | /tmp and /home/agent | the session's own, kept until the sandbox is removed, seen by its further commands too |
 | /proc, /dev | private; nothing of the rest of the machine |
 | the mounts of the spec | as they say, at their targets |
+| the masks of the spec | empty, over what lies inside a mount |
 | the workspace | where a mount shows it, else at its own path, writable |
 | the network | this machine's, or none at all |
 """
@@ -120,6 +121,11 @@ def confinement(spec: SandboxSpec, scratch: Scratch, *, terminal: bool) -> tuple
         options += ["--bind", spec.workspace, spec.workspace]
     for mount in spec.mounts:
         options += ["--bind" if mount.writable else "--ro-bind", mount.source, mount.target]
+    for mask in spec.masks:
+        if mask.directory:
+            options += ["--perms", "0000", "--tmpfs", mask.target, "--remount-ro", mask.target]
+        else:
+            options += ["--ro-bind", os.devnull, mask.target]
     return (*options, "--remount-ro", "/", "--chdir", inner_workspace(spec))
 
 
