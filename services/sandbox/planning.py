@@ -118,6 +118,7 @@ class Plan:
             secrets=tuple(self.secrets),
             workspace=self.confinement.workspace,
             mounts=mounts,
+            masks=self.confinement.masks,
             limits=self.confinement.limits,
             network=self.confinement.network,
             unconfined=self.unconfined,
