@@ -16,7 +16,7 @@ from tui.actions import key_table
 from tui.verbs import VERBS
 
 PACKAGES = ("tui", "services", "themes")
-LONGEST_FILE = 400
+LONGEST_FILE = 450
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "managers", "misc", "common", "shared", "base"}
 
 
