@@ -12,7 +12,7 @@ import signal
 import time
 from dataclasses import replace
 
-from services.errors import LockHeld, SpoolError
+from services.errors import EngineError, LockHeld, SpoolError
 from services.output import SpoolWriter
 from services.sandbox.engines.local.folder import SandboxFolder
 from services.sandbox.engines.local.marks import end_sandbox_processes, mark
@@ -26,7 +26,7 @@ def settled(folder: SandboxFolder, spec: SandboxSpec, record: Record) -> Record:
     """Return the record as it is, or as it must be since its supervisor is dead.
 
     Raises:
-        EngineError: The record on disk is damaged.
+        EngineError: The record on disk is damaged, or cannot be written.
     """
     if record.status != "running" or is_alive(record.supervisor):
         return record
@@ -49,21 +49,24 @@ def _settle(folder: SandboxFolder, spec: SandboxSpec, record: Record) -> Record:
     same_boot = record.supervisor.boot == _this_boot()
     reason = _reason(folder, same_boot=same_boot)
     try:
-        with contextlib.closing(_spool(folder, spec)) as spool:
-            if same_boot:
-                end_sandbox_processes(mark(spec.home, spec.session), own_processes(record))
-            spool.note(f"ended: {reason}")
-            spool.finish()
+        _complete_output(folder, spec, f"ended: {reason}")
     except SpoolError as error:
         reason = f"{reason}; {error}"
+    if same_boot:
+        end_sandbox_processes(mark(spec.home, spec.session), own_processes(record))
     ended = replace(record, status="exited", exit_code=_KILLED, error=reason, ended_at=time.time_ns())
-    write_record(folder.directory, ended)
+    try:
+        write_record(folder.directory, ended)
+    except OSError as error:
+        raise EngineError(f"cannot write {folder.record_file}", why=error.strerror or str(error)) from error
     return ended
 
 
-def _spool(folder: SandboxFolder, spec: SandboxSpec) -> SpoolWriter:
-    """Open the spool; whoever can is sure that no supervisor lives, not even where its number cannot be seen."""
-    return SpoolWriter.open(folder.output, limit=spec.output_limit, keep_unindexed=True)
+def _complete_output(folder: SandboxFolder, spec: SandboxSpec, note: str) -> None:
+    """Mark the output complete; whoever can is sure that no supervisor lives, not even where it cannot be seen."""
+    with contextlib.closing(SpoolWriter.open(folder.output, limit=spec.output_limit, keep_unindexed=True)) as spool:
+        spool.note(note)
+        spool.finish()
 
 
 def _reason(folder: SandboxFolder, *, same_boot: bool) -> str:

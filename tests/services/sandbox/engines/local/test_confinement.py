@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from services.sandbox.engines.local import LocalEngine
-from services.sandbox.model import Mount
+from services.sandbox.model import Mask, Mount
 from tests.services.sandbox.engines.local.bench import Bench, command_line
 
 
@@ -89,6 +89,20 @@ async def test_file_can_be_made_read_only_inside_the_workspace(confined: Bench) 
 
     assert await confined.script(script, *attempts, mounts=mounts) == ["no", "no", "no"]
     assert file.read_text() == "rules\n"
+
+
+async def test_what_is_forbidden_inside_the_workspace_is_hidden_and_stays_as_it_was(confined: Bench) -> None:
+    (confined.workspace / "private").mkdir()
+    (confined.workspace / "private" / "key").write_text("secret\n")
+    (confined.workspace / "token").write_text("secret\n")
+    mounts = (Mount(str(confined.workspace), "/workspace", writable=True),)
+    masks = (Mask("/workspace/private", directory=True), Mask("/workspace/token", directory=False))
+    attempts = ("ls private | grep .", "cat private/key", "echo x > private/new", "rm -r private", "grep secret token")
+    script = 'for attempt; do sh -c "$attempt" >/dev/null 2>&1 || echo no; done'
+
+    assert await confined.script(script, *attempts, mounts=mounts, masks=masks) == ["no"] * len(attempts)
+    assert (confined.workspace / "private" / "key").read_text() == "secret\n"
+    assert (confined.workspace / "token").read_text() == "secret\n"
 
 
 @pytest.mark.parametrize(("network", "reached"), [("open", "reached"), ("none", "refused")])

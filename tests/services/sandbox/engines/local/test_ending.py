@@ -154,6 +154,17 @@ async def test_record_that_names_a_foreign_process_never_gets_it_signalled(uncon
         assert is_alive(found)
 
 
+async def test_supervisor_that_writes_the_output_lives_even_where_its_number_cannot_be_seen(unconfined: Bench) -> None:
+    sandbox = await unconfined.start(unconfined.sh("exec sleep 60"))
+    record = unconfined.record(sandbox)
+    unseen = replace(record.supervisor, started=record.supervisor.started - 1)
+    write_record(unconfined.directory(sandbox), replace(record, supervisor=unseen))
+
+    assert (await unconfined.engine.inspect(sandbox)).status == "running"
+
+    write_record(unconfined.directory(sandbox), record)
+
+
 async def test_restart_of_the_machine_ends_what_ran(unconfined: Bench) -> None:
     state = await unconfined.run(unconfined.sh("echo printed"))
     record = unconfined.record(state.id)
