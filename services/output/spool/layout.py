@@ -164,6 +164,8 @@ def unpack_runs(data: bytes, length: int) -> list[Run] | None:
     """Read the runs of a block of `length` bytes; None when they make no sense."""
     runs: list[Run] = []
     streams = set(Stream)
+    if len(data) % RUN_SIZE:
+        return None
     for start, code in _RUN.iter_unpack(data):
         stream = code & STREAM_BITS
         if stream not in streams or start >= length or (runs and start <= runs[-1].start):

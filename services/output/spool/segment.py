@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -105,7 +106,7 @@ class Segment:
                 record = unpack_record(data)
                 if record is not None:
                     break
-            if record is not None and record.end - self.start <= size:
+            if record is not None and record.end - self.start <= size and self._has_runs(record):
                 changed = data != self._last_bytes
                 self.count, self.last, self._last_bytes = count, record, data
                 return changed
@@ -161,15 +162,9 @@ class Segment:
         """
         if not record.mixed:
             return [Run(0, Stream(record.flags & STREAM_BITS), added=False)]
-        runs = None
-        try:
-            if self._runs_file is None:
-                self._runs_file = os.open(self._runs_path, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            pass
-        else:
-            data = os.pread(self._runs_file, record.runs_count * RUN_SIZE, record.runs_at * RUN_SIZE)
-            runs = unpack_runs(data, record.length)
+        file = self._runs_descriptor()
+        data = b"" if file is None else os.pread(file, record.runs_count * RUN_SIZE, record.runs_at * RUN_SIZE)
+        runs = unpack_runs(data, record.length)
         if runs is None:
             raise SpoolError(f"output from byte {record.offset:,} on cannot be read", why="its runs are damaged")
         return runs
@@ -185,6 +180,19 @@ class Segment:
     def first_from_time(self, at: int) -> int:
         """Number of the first record with output of this time or later; `count` when there is none."""
         return self._bisect(UNTIL_AT, at)
+
+    def _has_runs(self, record: Record) -> bool:
+        if not record.mixed:
+            return True
+        file = self._runs_descriptor()
+        return file is not None and os.fstat(file).st_size >= (record.runs_at + record.runs_count) * RUN_SIZE
+
+    def _runs_descriptor(self) -> int | None:
+        """The runs file, opened on first use; None when it is not there."""
+        if self._runs_file is None:
+            with contextlib.suppress(FileNotFoundError):
+                self._runs_file = os.open(self._runs_path, os.O_RDONLY | os.O_CLOEXEC)
+        return self._runs_file
 
     def _bisect(self, field: int, value: int) -> int:
         def key(number: int) -> int:

@@ -85,10 +85,12 @@ class Segments:
         self._all = []
         for start in starts:
             segment = known.pop(start, None)
-            if segment is None or segment.removed or (segment.refresh() and not segment.count):
-                if segment is not None:
+            if segment is not None:
+                segment.refresh()
+                if segment.removed or not segment.count:
                     segment.close()
-                segment = Segment.open(self._directory, start)
+                    segment = None
+            segment = segment or Segment.open(self._directory, start)
             if segment is None:
                 continue
             if self._all and (start <= first_offset or self.last.end != start):

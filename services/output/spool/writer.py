@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from services.errors import LockHeld, SpoolError
+from services.errors import SpoolError
 from services.home import FileLock
 from services.output.model import Chunk, Cursor, Stream
 from services.output.spool.blocks import Block, BlockCutter, Piece, portions
@@ -97,9 +97,7 @@ class SpoolWriter:
             try:
                 directory.mkdir(parents=True, exist_ok=True, mode=0o700)
                 lock = FileLock(directory / LOCK_NAME, "the session's output")
-                if not lock.try_acquire():
-                    raise LockHeld("the session's output is being written by another Pinfold")
-                opened.callback(lock.release)
+                opened.enter_context(lock)
                 figures_file = FiguresFile(directory, writable=True)
                 opened.callback(figures_file.close)
                 figures = figures_file.read() or Figures()

@@ -56,3 +56,13 @@ def lines_of(reader: SpoolReader) -> list[tuple[Stream, bytes]]:
 def raw_of(reader: SpoolReader, *streams: Stream) -> bytes:
     """Every byte of some streams."""
     return b"".join(reader.raw(streams=streams))
+
+
+def batch(number: int) -> list[Chunk]:
+    """What a writer in another process appends as its batch of this number."""
+    size = number * 7919 % 3000 + (200_000 if number % 97 == 0 else 0)
+    streams = (Stream.STDOUT, Stream.STDERR) if number % 3 else (Stream.STDERR, Stream.STDOUT, Stream.STDERR)
+    return [
+        Chunk(stream, b"%d " % number + b"." * (size // (place + 1)) + b"\n" * (number % 5 > 0), number * 10**7)
+        for place, stream in enumerate(streams)
+    ]

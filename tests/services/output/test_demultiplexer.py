@@ -72,7 +72,7 @@ def logs(draw: st.DrawFn, streams: tuple[Stream, ...] = STREAMS) -> list[Entry]:
 cuts = st.lists(st.integers(0, 200_000), max_size=12)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(logs(), cuts)
 def test_any_cuts_give_the_same_bytes_and_cursor(entries: list[Entry], cuts: list[int]) -> None:
     demultiplexer = Demultiplexer()
@@ -89,7 +89,7 @@ def test_any_cuts_give_the_same_bytes_and_cursor(entries: list[Entry], cuts: lis
     assert not demultiplexer.unfinished
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(logs(), cuts, st.integers(0, 30), st.integers(0, 30), st.booleans())
 def test_goes_on_from_any_cursor_without_a_gap_or_a_repeat(
     entries: list[Entry], cuts: list[int], seen: int, again: int, flushed: bool
@@ -177,9 +177,7 @@ def test_a_held_part_does_not_wait_for_ever_while_the_other_stream_goes_on() -> 
         pytest.param(b"\x01\0\0\0\xff\xff\xff\xff", False, "not framed", id="a frame of 4 GB"),
         pytest.param(b"\x07\0\0\0\0\0\0\x00", False, "not framed", id="no such stream"),
         pytest.param(b"\x01\0\0\0\0\0\0\x05hello", False, "not framed", id="no time at all"),
-        pytest.param(
-            NO_SUCH_MONTH, False, "not a time", id="no such time"
-        ),
+        pytest.param(NO_SUCH_MONTH, False, "not a time", id="no such time"),
         pytest.param(b"\x03\0\0\0\0\0\0\x0blog is gone", False, "log is gone", id="the engine's own error"),
         pytest.param(b"hello\r\n", True, "not framed", id="terminal without a time"),
         pytest.param(b"x" * 17_000_000, True, "longer than 16 MiB", id="terminal without a line end"),

@@ -44,7 +44,7 @@ def act_on(writer: SpoolWriter, model: SpoolModel, act: object, number: int) -> 
             model.write(Stream.NOTE, b"a remark\n")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(acts)
 def test_lines_and_raw_bytes_equal_the_model(acts: list[object]) -> None:
     model = SpoolModel()
@@ -82,7 +82,7 @@ def test_lines_and_raw_bytes_equal_the_model(acts: list[object]) -> None:
                         assert (line.number, line.data, line.length) == (number, data[:3], len(data))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(chunks, max_size=60))
 def test_a_small_limit_keeps_the_newest_lines_under_their_own_numbers(written: list[Chunk]) -> None:
     model = SpoolModel()
