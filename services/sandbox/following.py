@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from services.errors import DatabaseError, EngineError, LockHeld, PinfoldError, SandboxGone, SessionNotFound
+from services.errors import DatabaseError, EngineUnavailable, LockHeld, PinfoldError, SandboxGone, SessionNotFound
 from services.home import BlockingCalls, Home
 from services.output import SpoolReader, SpoolWriter
 from services.sandbox import transitions
@@ -25,6 +25,7 @@ from services.sandbox.store import SessionStore
 _LOCK_SECONDS = 1.0
 _LOOK_SECONDS = 0.5
 _TROUBLE_SECONDS = 2.0
+_CLEANUP_SECONDS = 10.0
 _TROUBLE = "its output cannot be taken in"
 _GONE = "the engine does not know its sandbox any more"
 
@@ -56,6 +57,7 @@ class Followers:
         self._now = now
         self._after_end = after_end
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._cleaning_up: set[str] = set()
         self._news = asyncio.Event()
         self._closed = False
 
@@ -64,7 +66,7 @@ class Followers:
         if session not in self._tasks and not self._closed:
             task = asyncio.create_task(self._follow(session), name=f"follow {session}")
             self._tasks[session] = task
-            task.add_done_callback(lambda _: self._tasks.pop(session, None))
+            task.add_done_callback(lambda _: self._forget(session))
 
     def look_again(self) -> None:
         """Some sandbox may have ended: look now and not at the next interval."""
@@ -77,12 +79,22 @@ class Followers:
             self._tasks[session].cancel()
 
     async def close(self) -> None:
-        """Stop following; the sessions go on."""
+        """Stop following; the sessions go on. What ended just now is still cleaned up."""
         self._closed = True
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        tasks = dict(self._tasks)
+        for session, task in tasks.items():
+            if session not in self._cleaning_up:
+                task.cancel()
+        await asyncio.gather(*tasks.values(), return_exceptions=True)
+
+    async def cleaned_up(self, session: str) -> None:
+        """Wait until what follows the end of a session is done, if it is done here; gives up on what hangs."""
+        if session in self._tasks:
+            await asyncio.wait({self._tasks[session]}, timeout=_CLEANUP_SECONDS)
+
+    def _forget(self, session: str) -> None:
+        self._tasks.pop(session, None)
+        self._cleaning_up.discard(session)
 
     async def _follow(self, session_id: str) -> None:
         while True:
@@ -92,6 +104,7 @@ class Followers:
                     return
                 ended = await self._see_to_its_end(session, await self._roster.engine_of(session))
                 if ended is not None:
+                    self._cleaning_up.add(session_id)
                     await self._after_end(ended)
                 return
             except SessionNotFound:
@@ -123,9 +136,10 @@ class Followers:
             if session.detail.startswith(_TROUBLE):
                 await self._store.change(session.id, transitions.noted(""))
             await engine.follow(session.sandbox, writer)
-            await self._calls.run(_finish, writer)
-        finally:
+        except BaseException:
             writer.close()
+            raise
+        await self._finish(writer)
 
     async def _wait_for_end(self, session: Session, engine: Engine) -> SandboxState:
         while True:
@@ -140,11 +154,11 @@ class Followers:
     async def _complete(self, session: Session) -> None:
         """See that the spool an engine wrote is marked complete; its supervisor may have died before it did so."""
         if not await self._calls.run(_is_complete, SessionFiles.of(self._home, session.id)):
-            writer = await self._open_writer(session, keep_unindexed=True)
-            try:
-                await self._calls.run(_finish, writer)
-            finally:
-                writer.close()
+            await self._finish(await self._open_writer(session, keep_unindexed=True))
+
+    async def _finish(self, writer: SpoolWriter) -> None:
+        """Complete and close a spool; once begun that is done also when nobody waits for it any more."""
+        await asyncio.shield(asyncio.ensure_future(self._calls.run(_finish_and_close, writer)))
 
     async def _open_writer(self, session: Session, *, keep_unindexed: bool) -> SpoolWriter:
         opening = asyncio.ensure_future(
@@ -162,13 +176,14 @@ class Followers:
             raise
 
     async def _complain(self, session: str, error: PinfoldError) -> None:
-        if not isinstance(error, EngineError):  # an engine's state is shown for itself
+        if not isinstance(error, EngineUnavailable):  # an engine that is away is shown for itself
             await self._store.change(session, transitions.noted(f"{_TROUBLE}: {error}"))
 
 
-def _finish(writer: SpoolWriter) -> None:
-    writer.flush()
-    writer.finish()
+def _finish_and_close(writer: SpoolWriter) -> None:
+    with writer:
+        writer.flush()
+        writer.finish()
 
 
 def _close_unwanted(opening: asyncio.Future[SpoolWriter]) -> None:

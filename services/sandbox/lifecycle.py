@@ -31,7 +31,7 @@ from services.sandbox import transitions
 from services.sandbox.cleanup import Cleanup
 from services.sandbox.model import Session, SessionState
 from services.sandbox.roster import EngineRoster
-from services.sandbox.session_files import SessionFiles
+from services.sandbox.session_files import SessionFiles, take
 from services.sandbox.shells import shell_is_open
 from services.sandbox.stopping import Stopper
 from services.sandbox.store import SessionStore
@@ -40,6 +40,8 @@ _WATCHED_FROM = 0.75
 _TRICKLE = 0.01
 """Cores. An idle shell or a waiting server stays far below; a compiler, a model or a test run far above."""
 _SAMPLE_SECONDS = 5.0
+_HANDS_SECONDS = 1.0
+"""A stop that has just come to its end gives the lock back within moments."""
 _RETRY_FIRST, _RETRY_LAST = 5 * 10**9, 300 * 10**9
 _SECOND = 10**9
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.25, 2.0
@@ -132,7 +134,7 @@ class Lifecycle:
     async def _remove(self, session: Session, reason: str) -> None:
         not_before, pause = self._not_before.get(session.id, (0, _RETRY_FIRST))
         hands = SessionFiles.of(self._home, session.id).hands()
-        if self._now() < not_before or not hands.try_acquire():
+        if self._now() < not_before or not await take(hands, within=_HANDS_SECONDS):
             return
         try:
             if not await self._cleanup.remove_sandbox(session, reason):

@@ -119,8 +119,9 @@ class Recovery:
 
     async def _settle(self, session: Session, sandbox: SandboxState | None, engine: Engine) -> None:
         if sandbox is not None and not session.sandbox:
-            await self._store.change(session.id, transitions.left_over(sandbox.id))
-        elif sandbox is None and session.sandbox and not await _knows(engine, session):
+            if await _knows(engine, sandbox.id):
+                await self._store.change(session.id, transitions.left_over(sandbox.id))
+        elif sandbox is None and session.sandbox and not await _knows(engine, session.sandbox):
             await self._store.change(session.id, transitions.cleaned(session.sandbox, "it was gone already"))
 
     async def _give_up_if_left(self, session: Session) -> None:
@@ -133,10 +134,10 @@ class Recovery:
             hands.release()
 
 
-async def _knows(engine: Engine, session: Session) -> bool:
-    """Ask for one sandbox by its id; a listing made before it was created does not have it."""
+async def _knows(engine: Engine, sandbox: str) -> bool:
+    """Ask for one sandbox now; a listing is from before the records were read."""
     try:
-        await engine.inspect(session.sandbox)
+        await engine.inspect(sandbox)
     except SandboxGone:
         return False
     return True

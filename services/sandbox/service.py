@@ -71,7 +71,7 @@ class Sandboxes:
         self._roster = EngineRoster(engines, events)
         self._cleanup = Cleanup(home, self._store, self._roster, calls, now)
         self._followers = Followers(home, self._store, self._roster, self._cleanup, calls, now, self._after_end)
-        self._stopper = Stopper(home, self._store, self._roster, self._cleanup, self._followers)
+        self._stopper = Stopper(home, self._store, self._roster, self._cleanup, self._followers, now)
         self.lifecycle = Lifecycle(home, self._store, self._roster, self._cleanup, self._stopper, calls, now)
         self._recovery = Recovery(home, self._store, self._roster, self._cleanup, self._followers, self._stopper)
         self._planner = Planner(home, agents, self._roster, calls, env)
@@ -180,7 +180,7 @@ class Sandboxes:
             return
 
     async def wait(self, session: str) -> Session:
-        """Wait until a session has ended and its output is complete.
+        """Wait until a session has ended, its output is complete, and its sandbox removed if it is to be at once.
 
         Raises:
             SessionNotFound: It was removed meanwhile.
@@ -190,7 +190,8 @@ class Sandboxes:
             await self._recovery.take_up([await self._store.get(found.id)])
             ended = await self._store.until(found.id, lambda now: now.state.ended, within=_TAKE_UP_SECONDS)
             if ended is not None:
-                return ended
+                await self._followers.cleaned_up(found.id)
+                return await self._store.get(found.id)
 
     # --- acting
 
@@ -320,8 +321,9 @@ class Sandboxes:
 
 
 async def _end(task: asyncio.Task[Session]) -> None:
-    """Cancel a task unless it is done, and wait until it has put its things in order."""
-    task.cancel()
+    """Cancel a task unless that was done before, and wait until it has put its things in order."""
+    if not task.cancelling():
+        task.cancel()
     await asyncio.wait({task})
     if not task.cancelled():
         task.exception()  # was told to whoever iterates, or nobody does

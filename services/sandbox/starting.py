@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from services.errors import EngineUnavailable, PinfoldError, SessionError
-from services.home import BlockingCalls, FileLock, Home
+from services.home import BlockingCalls, FileLock, Home, make_directory
 from services.sandbox import transitions
 from services.sandbox.cleanup import Cleanup
 from services.sandbox.engines.engine import PullProgress
@@ -80,38 +80,37 @@ class Starter:
         Raises:
             PinfoldError: Something failed; the session is recorded as failed and its sandbox removed.
         """
-        session, files, hands = await self._record(plan)
-        tell(StartProgress(session, plan.note))
+        session_id, files, hands = await self._make_directory()
         try:
-            return await self._unless_stopped(session.id, self._carry_out(plan, session, files, tell))
+            session = await self._record(plan, session_id, files)
+            tell(StartProgress(session, plan.note))
+            return await self._unless_stopped(session_id, self._carry_out(plan, session, files, tell))
         except _Cancelled as error:
-            await self._cleanup.give_up(session.id, "cancelled before it ran", cancelled=True)
-            raise SessionError(f"session {session.id} was stopped before it ran") from error
+            await self._cleanup.give_up(session_id, "cancelled before it ran", cancelled=True)
+            raise SessionError(f"session {session_id} was stopped before it ran") from error
         except asyncio.CancelledError:
-            await self._cleanup.give_up(session.id, "cancelled before it ran", cancelled=True)
+            await self._cleanup.give_up(session_id, "cancelled before it ran", cancelled=True)
             raise
         except PinfoldError as error:
-            await self._cleanup.give_up(session.id, str(error), cancelled=False)
+            await self._cleanup.give_up(session_id, str(error), cancelled=False)
             raise
         except OSError as error:
             reason = error.strerror or str(error)
-            await self._cleanup.give_up(session.id, reason, cancelled=False)
+            await self._cleanup.give_up(session_id, reason, cancelled=False)
             raise SessionError(f"{plan.agent.alias} could not be started", why=reason) from error
         finally:
             hands.release()
 
-    async def _record(self, plan: Plan) -> tuple[Session, SessionFiles, FileLock]:
-        session_id, files, hands = await self._calls.run(self._make_directory)
+    async def _make_directory(self) -> tuple[str, SessionFiles, FileLock]:
+        making = asyncio.ensure_future(self._calls.run(self._claim_directory))
         try:
-            home_id = await self._calls.run(self._home.identity)
-            draft = plan.session(session_id, home_id, files, self._now())
-            return await self._store.insert(draft, StepChange("prepare", "running", plan.note)), files, hands
-        except BaseException:
-            hands.release()
+            return await asyncio.shield(making)
+        except asyncio.CancelledError:
+            making.add_done_callback(_release_unwanted)
             raise
 
-    def _make_directory(self) -> tuple[str, SessionFiles, FileLock]:
-        self._home.sessions_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    def _claim_directory(self) -> tuple[str, SessionFiles, FileLock]:
+        make_directory(self._home.sessions_dir)
         for _ in range(_ID_TRIES):
             session = self._new_id()
             files = SessionFiles.of(self._home, session)
@@ -119,12 +118,19 @@ class Starter:
                 files.directory.mkdir(mode=0o700)
             except FileExistsError:
                 continue
+            except OSError as error:
+                raise SessionError(f"cannot make {files.directory}", why=error.strerror or str(error)) from error
             hands = files.hands()
             if not hands.try_acquire():
                 continue
             make_shared(files)
             return session, files, hands
         raise SessionError("no id is free for a new session", fix="Try again.")
+
+    async def _record(self, plan: Plan, session: str, files: SessionFiles) -> Session:
+        home_id = await self._calls.run(self._home.identity)
+        draft = plan.session(session, home_id, files, self._now())
+        return await self._store.insert(draft, StepChange("prepare", "running", plan.note))
 
     async def _unless_stopped(self, session: str, work: Coroutine[Any, Any, Session]) -> Session:
         """Do the work until it is done, or somebody stops the session from wherever they are."""
@@ -207,3 +213,8 @@ class Starter:
                 done = StepChange("prepare", "done", step_name(step))
                 await self._calls.run(self._once.remember, step, session.spec)
             session = await self._move(session, transitions.progress(done, note))
+
+
+def _release_unwanted(making: asyncio.Future[tuple[str, SessionFiles, FileLock]]) -> None:
+    if not making.cancelled() and making.exception() is None:
+        making.result()[2].release()

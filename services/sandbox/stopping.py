@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -66,12 +66,14 @@ class Stopper:
         roster: EngineRoster,
         cleanup: Cleanup,
         followers: Followers,
+        now: Callable[[], int],
     ) -> None:
         self._home = home
         self._store = store
         self._roster = roster
         self._cleanup = cleanup
         self._followers = followers
+        self._now = now
         self._ladders: dict[str, asyncio.Task[None]] = {}
 
     async def interrupt(self, session: Session) -> None:
@@ -101,7 +103,7 @@ class Stopper:
 
     async def begin(self, session: Session, *, actor: str = "operator", reason: str = "stopping") -> None:
         """Begin to stop a session and do not wait."""
-        asked = await self._store.change(session.id, transitions.stopping("session.stop", actor, reason))
+        asked = await self._store.change(session.id, transitions.stopping(self._now(), "session.stop", actor, reason))
         if asked is not None and not transitions.never_ran(asked):
             self._climb(asked, 0)
 
@@ -111,7 +113,9 @@ class Stopper:
         Raises:
             SessionError: It would not end, or its engine is away.
         """
-        asked = await self._store.change(session.id, transitions.stopping("session.kill", "operator", "killing"))
+        asked = await self._store.change(
+            session.id, transitions.stopping(self._now(), "session.kill", "operator", "killing")
+        )
         if asked is not None and not transitions.never_ran(asked):
             self._climb(asked, _KILL)
         elif asked is None:
@@ -209,11 +213,12 @@ class Stopper:
             while (found := await self._store.until(session.id, over, within=_TAKE_OVER_SECONDS)) is None:
                 await self.resume(await self._store.get(session.id))
                 self._followers.ensure(session.id)
+            if found.state.live:
+                raise SessionError(f"session {session.id} was not stopped", why=found.detail)
+            await self._followers.cleaned_up(session.id)
+            return await self._store.get(session.id)
         except SessionNotFound:
             return session  # removed as soon as it had ended
-        if found.state.live:
-            raise SessionError(f"session {session.id} was not stopped", why=found.detail)
-        return found
 
 
 def _awaiting(rung: _Rung, following: _Rung | None, rest: float) -> str:

@@ -152,15 +152,17 @@ def not_started(now: int, reason: str, *, cancelled: bool, actor: str = "operato
 # --- stopping
 
 
-def stopping(verb: str, actor: str, reason: str) -> Decide:
-    """Someone asked for the end; exactly one asker begins it."""
+def stopping(now: int, verb: str, actor: str, reason: str) -> Decide:
+    """Someone asked for the end; exactly one asker begins it. An operator's asking is a sign of life."""
 
     def decide(session: Session, _: tuple[Step, ...]) -> Update | None:
         if session.state is not S.RUNNING and session.state not in BEING_STARTED:
             return None
         detail = one_line(reason)
+        active_at = now if actor == "operator" else session.active_at
         return Update(
-            replace(session, state=S.STOPPING, detail=detail), entry=_entry(verb, session, actor=actor, detail=detail)
+            replace(session, state=S.STOPPING, detail=detail, active_at=active_at),
+            entry=_entry(verb, session, actor=actor, detail=detail),
         )
 
     return decide
@@ -238,6 +240,7 @@ def ended(sandbox: SandboxState, now: int) -> Decide:
                 state=found.state,
                 detail=detail,
                 ended_at=sandbox.ended_at or now,
+                active_at=now if session.state is S.RUNNING else session.active_at,
                 exit_code=sandbox.exit_code,
                 out_of_memory=sandbox.out_of_memory,
             ),

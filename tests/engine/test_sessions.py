@@ -12,6 +12,7 @@ from docker import APIClient
 from services.errors import ImageMissing, LockHeld, SessionRefused
 from services.home import Home
 from services.output import SpoolWriter
+from services.pinfold import Pinfold
 from services.sandbox import Session, SessionState
 from tests.support.killing import check_all, doomed, kill_at_random_moments, write_agents
 from tests.support.sessions import (
@@ -135,7 +136,7 @@ async def test_a_session_that_ended_while_no_pinfold_ran_is_found_with_all_its_o
     world.agent(script=echo_lines(5000))
     async with world.pinfold(supervise=False) as pinfold:
         session = await started(pinfold)
-    await asyncio.to_thread(api.wait, session.sandbox, timeout=WAIT)
+    await asyncio.to_thread(api.wait, session.sandbox, timeout=int(WAIT))
     async with world.pinfold() as pinfold:
         found = await ended(pinfold, session.id)
         assert found.state is SessionState.EXITED
@@ -234,7 +235,7 @@ async def test_one_pinfold_follows_and_when_it_is_killed_the_other_takes_over_wi
             assert (await logged(pinfold, session.id)).count("session.end") == 1
 
 
-async def first_running(pinfold) -> Session:
+async def first_running(pinfold: Pinfold) -> Session:
     async def is_running() -> bool:
         return any(session.state is SessionState.RUNNING for session in await pinfold.sandboxes.sessions())
 

@@ -27,6 +27,7 @@ from tests.support.sessions import (
 )
 
 HOUR = 3600.0
+HOURLY = "lifecycle = 'session'\nidle_timeout = '1h'"
 QUIET = "echo up; sleep 600"
 
 
@@ -78,12 +79,23 @@ async def test_an_ended_sandbox_is_kept_as_long_as_its_lifecycle_says(world: Wor
         assert ("session.cleanup" in await logged(pinfold)) != kept
 
 
-async def test_no_lifecycle_at_all_is_a_oneshot_and_its_sandbox_goes(world: World):
+async def test_no_lifecycle_at_all_is_a_oneshot_whose_sandbox_is_gone_when_waiting_for_it_is_over(world: World):
     world.agent(script="true")
-    async with world.pinfold() as pinfold:
+    async with world.pinfold(supervise=False) as pinfold:
         session = await ran(pinfold)
-        assert session.lifecycle == "oneshot"
-        await until(pinfold, session.id, lambda found: not found.sandbox)
+        assert (session.lifecycle, session.sandbox) == ("oneshot", "")
+
+
+async def test_a_session_that_was_stopped_by_hand_is_kept_as_long_as_one_that_ended(world: World, clock):
+    world.agent(script=QUIET, sandbox=HOURLY)
+    async with looked_after(world, clock) as pinfold:
+        session = await quiet(pinfold)
+        clock.advance(0.7 * HOUR)
+        assert (await pinfold.sandboxes.stop(session.id)).sandbox
+        await pass_time(pinfold, clock, 0.9 * HOUR)
+        assert (await pinfold.sandboxes.session(session.id)).sandbox
+        await pass_time(pinfold, clock, 0.2 * HOUR)
+        assert not (await pinfold.sandboxes.session(session.id)).sandbox
 
 
 # --- while it runs
@@ -125,9 +137,6 @@ async def test_what_is_never_idle_is_never_stopped(world: World, clock, sandbox)
         session = await quiet(pinfold)
         await pass_time(pinfold, clock, *[100 * HOUR] * 4)
         assert await is_still_running(pinfold, session)
-
-
-HOURLY = "lifecycle = 'session'\nidle_timeout = '1h'"
 
 
 @pytest.mark.usefixtures("wakeable")

@@ -30,7 +30,7 @@ MOVES: dict[str, tuple[Callable[[], Decide], dict[SessionState, SessionState]]] 
         dict.fromkeys((*STARTING_STATES, S.STOPPING), S.STOPPED),
     ),
     "stop is asked for": (
-        lambda: transitions.stopping("session.stop", "operator", "stopping"),
+        lambda: transitions.stopping(5, "session.stop", "operator", "stopping"),
         dict.fromkeys((*STARTING_STATES, S.RUNNING), S.STOPPING),
     ),
 }
@@ -63,7 +63,7 @@ async def test_of_two_who_ask_for_a_stop_one_is_told_to_do_it_and_one_entry_is_l
     store: SessionStore, activity: ActivityLog
 ):
     await recorded(store, state=S.RUNNING, started_at=3)
-    ask = transitions.stopping("session.stop", "operator", "stopping")
+    ask = transitions.stopping(5, "session.stop", "operator", "stopping")
     assert await store.change("s1", ask) is not None
     assert await store.change("s1", ask) is None
     assert [entry.verb for entry in await activity.recent()] == ["session.stop"]
@@ -72,7 +72,7 @@ async def test_of_two_who_ask_for_a_stop_one_is_told_to_do_it_and_one_entry_is_l
 async def test_an_end_is_recorded_once_with_its_steps_closed(store: SessionStore, activity: ActivityLog):
     await recorded(store, state=S.STARTING, sandbox="c1")
     await store.change("s1", transitions.running(5, ""))
-    await store.change("s1", transitions.stopping("session.stop", "operator", "stopping"))
+    await store.change("s1", transitions.stopping(5, "session.stop", "operator", "stopping"))
     await store.change("s1", transitions.rung("interrupt", "running", "interrupted", verb="session.interrupt"))
     assert await store.change("s1", transitions.ended(EXITED, 9)) is not None
     assert await store.change("s1", transitions.ended(EXITED, 9)) is None
