@@ -7,7 +7,8 @@ import logging
 import os
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec
 
 from rich.text import Text
 from textual.app import App
@@ -15,7 +16,6 @@ from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.widget import AwaitMount
 from textual.worker import Worker
 
 from services.errors import PinfoldError
@@ -25,6 +25,7 @@ from tui.ascii_filter import AsciiFilter
 from tui.bridge import Bridge
 from tui.figures import counted
 from tui.glyphs import glyphs
+from tui.host import EXCLUSIVE
 from tui.interface import InterfaceSettings, first_theme, register_builtin_themes
 from tui.keymap import Keymap, bindings, check_keymap
 from tui.screens.frame import FrameScreen
@@ -38,9 +39,17 @@ if TYPE_CHECKING:
     from services.home import Home
     from services.pinfold import Pinfold
 
+P = ParamSpec("P")
+
 log = logging.getLogger("pinfold.screens")
 
 _CLOSING_SECONDS = 2.0
+
+
+def _agents() -> Screen[Any]:
+    from tui.screens.agents import AgentsScreen
+
+    return AgentsScreen()
 
 
 def _memory() -> Screen[Any]:
@@ -79,6 +88,7 @@ class PinfoldApp(App[None]):
     TITLE = "pinfold"
     CSS_PATH = style_sheets()  # type: ignore[assignment]  # Textual takes paths
     MODES = {"memory": _memory, "sandboxes": _sandboxes, "archives": _archives}
+    DEFAULT_MODE = "agents"
     COMMANDS = {_palette}
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(Scope.EVERYWHERE),
@@ -101,15 +111,14 @@ class PinfoldApp(App[None]):
         self._interface.wear_first(TERMINAL_THEME if plain else first_theme(self, home.config_file))
 
     def get_default_screen(self) -> Screen[Any]:
-        """The first screen; a mode of its own would have all style sheets parsed twice before the first frame."""
-        from tui.screens.agents import AgentsScreen
-
-        return AgentsScreen()
+        """The first screen; taken from `MODES` it would have all style sheets parsed again before the first frame."""
+        return _agents()
 
     # ── opening and closing ───────────────────────────────────────────────────────────────────────────────────
 
     def on_mount(self) -> None:
         """Open the services once the first frame is out."""
+        self.add_mode(self.DEFAULT_MODE, _agents)
         self.store.interface_changed.subscribe(self, self._apply_interface)
         if self._open_services:
             self.call_after_refresh(self._open)
@@ -128,7 +137,7 @@ class PinfoldApp(App[None]):
 
     def _opened(self, pinfold: Pinfold) -> None:
         self._pinfold = pinfold
-        self.begin(self, self._interface.follow_own(self._complain), "themes")
+        self.begin(self, "themes", self._interface.follow_own, self._complain)
 
     def _apply_interface(self, _: None) -> None:
         if self.store.interface is not None:
@@ -162,14 +171,20 @@ class PinfoldApp(App[None]):
     # ── tasks and errors ──────────────────────────────────────────────────────────────────────────────────────
 
     def begin(
-        self, node: DOMNode, task: Coroutine[Any, Any, None], group: str, *, exclusive: bool = False
+        self,
+        node: DOMNode,
+        group: str,
+        task: Callable[P, Coroutine[Any, Any, object]],
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> Worker[None]:
         """Run a task beside the screens until `node` goes; its errors are reported and never end the app."""
-        return node.run_worker(self._guarded(task), group=group, exclusive=exclusive, exit_on_error=False)
+        guarded = partial(self._guarded, partial(task, *args, **kwargs))
+        return node.run_worker(guarded, group=group, exclusive=group in EXCLUSIVE, exit_on_error=False)
 
-    async def _guarded(self, task: Coroutine[Any, Any, None]) -> None:
+    async def _guarded(self, task: Callable[[], Coroutine[Any, Any, object]]) -> None:
         try:
-            await task
+            await task()
         except Exception as error:
             self.report(error)
 
@@ -212,10 +227,7 @@ class PinfoldApp(App[None]):
 
     def action_screen(self, mode: str) -> None:
         """Show one of the four screens."""
-        self._switch(mode)
-
-    def _switch(self, mode: str) -> AwaitMount:
-        return self.switch_mode(self.DEFAULT_MODE if mode == "agents" else mode)
+        self.switch_mode(mode)
 
     def action_help(self) -> None:
         """Show the keys that work on this screen."""
@@ -239,27 +251,27 @@ class PinfoldApp(App[None]):
 
     def show_agent(self, alias: str) -> None:
         """Show the screen of agents with the cursor on one."""
-        self.begin(self, self._show_agent(alias), "show", exclusive=True)
+        self.begin(self, "show", self._show_agent, alias)
 
     async def _show_agent(self, alias: str) -> None:
         from tui.screens.agents import AgentsScreen
 
-        await self._switch("agents")
+        await self.switch_mode("agents")
         if isinstance(self.screen, AgentsScreen):
             self.screen.show_agent(alias)
 
     def show_session(self, session: str) -> None:
         """Show the screen of sandboxes with the cursor on one session."""
-        self.begin(self, self._show_sandboxes(session=session), "show", exclusive=True)
+        self.begin(self, "show", self._show_sandboxes, session=session)
 
     def start_session(self, alias: str) -> None:
         """Show the screen of sandboxes and ask what to start of an agent."""
-        self.begin(self, self._show_sandboxes(alias=alias), "show", exclusive=True)
+        self.begin(self, "show", self._show_sandboxes, alias=alias)
 
     async def _show_sandboxes(self, *, session: str = "", alias: str = "") -> None:
         from tui.screens.sandboxes import SandboxesScreen
 
-        await self._switch("sandboxes")
+        await self.switch_mode("sandboxes")
         if isinstance(self.screen, SandboxesScreen):
             if session:
                 self.screen.show_session(session)
@@ -276,7 +288,7 @@ class PinfoldApp(App[None]):
 
     def action_engines(self) -> None:
         """Ask every engine whether it answers."""
-        self.begin(self, self._check_engines(), "engines", exclusive=True)
+        self.begin(self, "engines", self._check_engines)
 
     async def _check_engines(self) -> None:
         statuses = await self.pinfold.sandboxes.check_engines()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, cast
 
 from textual.dom import DOMNode
 from textual.worker import Worker
@@ -13,6 +13,11 @@ from tui.store import Store
 
 if TYPE_CHECKING:
     from services.pinfold import Pinfold
+
+P = ParamSpec("P")
+
+EXCLUSIVE = frozenset({"show", "engines", "source", "create", "preview", "details", "output", "activity", "shell"})
+"""The kinds of tasks of which only the newest matters."""
 
 
 class Host(Protocol):
@@ -39,15 +44,21 @@ class Host(Protocol):
         ...
 
     def begin(
-        self, node: DOMNode, task: Coroutine[Any, Any, None], group: str, *, exclusive: bool = False
+        self,
+        node: DOMNode,
+        group: str,
+        task: Callable[P, Coroutine[Any, Any, object]],
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> Worker[None]:
         """Run a task beside the screens; its errors are reported.
 
         Args:
             node: The task ends with it.
-            task: What to do.
-            group: Names the kind of task.
-            exclusive: Cancel what runs of this group on this node.
+            group: Names the kind of task; one in `EXCLUSIVE` ends what runs of its kind on the node.
+            task: Called with what follows.
+            args: For the task.
+            kwargs: For the task.
         """
         ...
 

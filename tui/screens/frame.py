@@ -46,6 +46,7 @@ class FrameScreen(Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]
 
     _narrowed = False
+    _focused_before: Widget | None = None
 
     @property
     def host(self) -> Host:
@@ -104,11 +105,12 @@ class FrameScreen(Screen[None]):
         """Open the drawer, or close it."""
         drawer = self._drawer
         if drawer is not None:
-            await drawer.remove()
+            self._close_drawer(drawer)
             return
         from tui.widgets.activity_drawer import ActivityDrawer
 
         self._narrowed = False
+        self._focused_before = self.focused
         drawer = ActivityDrawer(self.host.now)
         await self.mount(drawer, before=self.query_one(KeyBar))
         drawer.table.focus()
@@ -121,7 +123,7 @@ class FrameScreen(Screen[None]):
 
     def _read_activity(self, _: None) -> None:
         if self.is_current and self._drawer is not None:
-            self.host.begin(self, self._load_activity(), "activity", exclusive=True)
+            self.host.begin(self, "activity", self._load_activity)
 
     async def _load_activity(self) -> None:
         agent, session, name = self.subject() if self._narrowed else ("", "", "")
@@ -142,7 +144,12 @@ class FrameScreen(Screen[None]):
         if drawer is None:
             self.leave()
         elif not drawer.drop_filter():
-            drawer.remove()
+            self._close_drawer(drawer)
+
+    def _close_drawer(self, drawer: ActivityDrawer) -> None:
+        if drawer.has_focus_within:
+            self.set_focus(self._focused_before)
+        drawer.remove()
 
     # ── keys ──────────────────────────────────────────────────────────────────────────────────────────────────
 

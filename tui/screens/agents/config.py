@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 OWN = "agent.toml"
 _BUILT_IN = "built in"
-_UNSET = {"allowed_tools": "unrestricted", "description": "", "risk_profile": "none named"}
+_UNSET = {"allowed_tools": "unrestricted", "risk_profile": "none named"}
 """What an empty value means where that is not `none`."""
 
 

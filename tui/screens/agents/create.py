@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -15,9 +13,6 @@ from tui.host import host
 from tui.screens.dialog import Dialog
 from tui.text import safe
 from tui.widgets.field import Field
-
-if TYPE_CHECKING:
-    from services.pinfold import Pinfold
 
 
 class CreateAgent(Dialog[str]):
@@ -61,12 +56,12 @@ class CreateAgent(Dialog[str]):
             self.dismiss(None)
 
     def _make(self) -> None:
-        host(self).begin(self, self._create(host(self).pinfold), "create", exclusive=True)
+        host(self).begin(self, "create", self._create)
 
-    async def _create(self, pinfold: Pinfold) -> None:
+    async def _create(self) -> None:
         profile = self.query_one("#profile", Select).value
         try:
-            agent = await pinfold.agents.create(
+            agent = await host(self).pinfold.agents.create(
                 self.query_one("#alias", Input).value.strip(),
                 description=self.query_one("#description", Input).value.strip(),
                 risk_profile=profile if isinstance(profile, str) else "",

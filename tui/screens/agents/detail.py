@@ -43,6 +43,7 @@ class AgentDetail(Pane):
     def __init__(self, now: Callable[[], int]) -> None:
         super().__init__(id="agent")
         self._row: AgentRow | None = None
+        self._looking_for_problem = False
         self._tabs = TabStrip(TABS)
         self._settings: Table[Setting] = Table(setting_columns(), lambda row: row.key, id="config")
         self._source = SourceView(id="source")
@@ -102,8 +103,9 @@ class AgentDetail(Pane):
             )
             self._settings.show(settings_in_force(agent))
             self._sessions.show(sessions)
-            if other or self.tab == "source":
-                self.post_message(self.SourceWanted(row.alias))
+            if other:
+                self._source.show("", ())
+            self._ask_source()
         self._tabs.relabel("source", f"Source {len(row.problems)}!" if row and row.problems else "Source")
         self._tabs.relabel("sessions", f"Sessions {len(sessions)}" if sessions else "Sessions")
         self._turn()
@@ -117,11 +119,21 @@ class AgentDetail(Pane):
             for problem in self._row.problems
         ]
         self._source.show(text, remarks)
+        if self._looking_for_problem:
+            self._looking_for_problem = False
+            self._source.go_to_next_problem()
+
+    def _ask_source(self) -> None:
+        if self.tab == "source" and self._row is not None:
+            self.post_message(self.SourceWanted(self._row.alias))
 
     def go_to_problem(self) -> None:
         """Show the source at its next problem."""
-        self._tabs.chosen = "source"
-        self.call_after_refresh(self._source.go_to_next_problem)
+        self._looking_for_problem = True
+        if self.tab == "source":
+            self._ask_source()
+        else:
+            self._tabs.chosen = "source"
 
     def step_tab(self, by: int) -> None:
         """Turn some pages further."""
@@ -132,6 +144,10 @@ class AgentDetail(Pane):
         self.query_one(f"#{self.tab}").focus()
 
     @on(TabStrip.Chosen)
+    def _turn_over(self) -> None:
+        self._turn()
+        self._ask_source()
+
     def _turn(self) -> None:
         focused = self.has_focus_within
         empty_settings = self._settings.total == 0

@@ -100,7 +100,7 @@ class AgentsScreen(FrameScreen):
 
     @on(AgentDetail.SourceWanted)
     def _read_source(self, message: AgentDetail.SourceWanted) -> None:
-        self.host.begin(self, self._load_source(message.alias), "source", exclusive=True)
+        self.host.begin(self, "source", self._load_source, message.alias)
 
     async def _load_source(self, alias: str) -> None:
         self._detail.show_source(alias, await self.host.pinfold.agents.source(alias))
@@ -131,6 +131,8 @@ class AgentsScreen(FrameScreen):
         row = self._agents.table.row if self.is_mounted else None
         if action == "start":
             return row is not None and row.startable
+        if action == "create":
+            return self.host.store.ready
         if action == "switch":
             return row is not None and row.usable
         if action == "problem":
@@ -158,7 +160,7 @@ class AgentsScreen(FrameScreen):
     def action_switch(self) -> None:
         """Enable or disable the agent under the cursor."""
         if (row := self._agents.table.row) is not None:
-            self.host.begin(self, self._switch(row), "switch")
+            self.host.begin(self, "switch", self._switch, row)
 
     async def _switch(self, row: AgentRow) -> None:
         agent = await self.host.pinfold.agents.set_enabled(row.alias, not row.enabled)

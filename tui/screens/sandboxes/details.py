@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _LABEL = 10
 _STEP_NAME = 12
+_LEAST_PATH = 12
 
 _STEP_LOOKS = {
     "running": ("busy", "$accent"),
@@ -135,8 +136,9 @@ def _mounts(row: SessionRow, room: int) -> list[Content]:
     lines: list[Content] = []
     for mount in row.mounts:
         access = "rw" if mount.writable else "ro"
-        text = f"{access} {safe(mount.target)} {'<-' if glyphs().ascii else '←'} {safe(mount.source)}"
-        lines.append(_fact("" if lines else "mounts", middle(text, room)))
+        head = f"{access} {safe(mount.target)} {'<-' if glyphs().ascii else '←'} "
+        source = middle(safe(mount.source), max(room - len(head), _LEAST_PATH))
+        lines.append(_fact("" if lines else "mounts", middle(f"{head}{source}", room)))
     return lines or [_fact("mounts", "none", "$muted")]
 
 

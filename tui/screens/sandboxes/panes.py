@@ -69,7 +69,7 @@ class OutputPane(Pane):
         self.set_class(row is None, "-empty")
         self._say_title()
         if other:
-            host(self).begin(self, self._open(row), "output", exclusive=True)
+            host(self).begin(self, "output", self._open, row)
 
     async def _open(self, row: SessionRow | None) -> None:
         reader: SpoolReader | None = None

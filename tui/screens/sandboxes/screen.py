@@ -127,7 +127,7 @@ class SandboxesScreen(FrameScreen):
 
     def _show_details(self) -> None:
         if self._details.display:
-            self.host.begin(self, self._load_details(self._subject()), "details", exclusive=True)
+            self.host.begin(self, "details", self._load_details, self._subject())
 
     async def _load_details(self, row: SessionRow | None) -> None:
         try:
@@ -181,6 +181,8 @@ class SandboxesScreen(FrameScreen):
         """Offer only what makes sense for the sessions concerned."""
         if not self.is_mounted:
             return True
+        if action == "start":
+            return self.host.store.ready
         if action in ("stop", "kill", "remove"):
             return bool(concerned(action, self._subjects()))  # type: ignore[arg-type]
         subject = self._subject()
@@ -209,7 +211,7 @@ class SandboxesScreen(FrameScreen):
 
     def _begin_start(self, request: StartRequest | None) -> None:
         if request is not None:
-            self.host.begin(self, self._start(request), "start")
+            self.host.begin(self, "start", self._start, request)
 
     async def _start(self, request: StartRequest) -> None:
         shown = False
@@ -238,7 +240,7 @@ class SandboxesScreen(FrameScreen):
 
         def go_on(agreed: bool | None) -> None:
             if agreed:
-                self.host.begin(self, self._end_all(ending, rows), ending)
+                self.host.begin(self, ending, self._end_all, ending, rows)
 
         asked = question(ending, rows)
         if asked is None:
@@ -262,12 +264,15 @@ class SandboxesScreen(FrameScreen):
     def action_interrupt(self) -> None:
         """Interrupt the session in use."""
         if (row := self._subject()) is not None:
-            self.host.begin(self, self.host.pinfold.sandboxes.interrupt(row.id), "interrupt")
+            self.host.begin(self, "interrupt", self._interrupt, row)
+
+    async def _interrupt(self, row: SessionRow) -> None:
+        await self.host.pinfold.sandboxes.interrupt(row.id)
 
     def action_shell(self) -> None:
         """Open a shell in the sandbox of the session in use."""
         if (row := self._subject()) is not None:
-            self.host.begin(self, self._shell(row), "shell", exclusive=True)
+            self.host.begin(self, "shell", self._shell, row)
 
     async def _shell(self, row: SessionRow) -> None:
         from tui.terminal import relay

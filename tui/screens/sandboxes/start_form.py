@@ -90,7 +90,7 @@ class StartForm(Dialog[StartRequest]):
     def _look_ahead(self) -> None:
         self.query_one("#yes", Button).disabled = True
         self._refused = True
-        self._host.begin(self, self._preview(), "preview", exclusive=True)
+        self._host.begin(self, "preview", self._preview)
 
     def _say_defaults(self) -> None:
         """Show in the empty fields what the agent's own choice is."""

@@ -38,7 +38,7 @@ class UsageWatch:
         for session in self._streams.keys() - wanted:
             self._streams.pop(session).cancel()
         for session in wanted - self._streams.keys():
-            self._streams[session] = host(self._node).begin(self._node, self._take(session), "usage")
+            self._streams[session] = host(self._node).begin(self._node, "usage", self._take, session)
 
     def history(self, session: str) -> UsageHistory | None:
         """What was taken of a session so far."""
