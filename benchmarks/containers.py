@@ -16,6 +16,9 @@ from services.output import SpoolReader
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGE_BUILDER = ROOT / "tests" / "engine" / "build-test-image"
+COMMAND = (sys.executable, "-c", "from tui.cli import main; main()")
+"""`pinfold` of this checkout."""
+
 _CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 LINE = re.compile(rb"(?:^|\W)L(\d{8}) (\d+\.\d\d) ")
 """A line's number, and the uptime of the machine when it was written, seconds."""
@@ -63,13 +66,13 @@ def counting_home(rate: int, pause: float) -> Iterator[Home]:
         try:
             yield home
         finally:
-            for session in sorted(entry.name for entry in home.sessions_dir.iterdir()):
+            for session in sorted(place.name for place in home.sessions_dir.glob("*")):
                 pinfold(home, "sessions", "rm", "--force", session, check=False)
 
 
 def pinfold(home: Home, *arguments: str, check: bool = True) -> str:
     """Run the command on a home and return what it printed."""
-    command = [sys.executable, "-m", "tui.cli", "--home", str(home.root), *arguments]
+    command = [*COMMAND, "--home", str(home.root), *arguments]
     return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=check).stdout.strip()
 
 
