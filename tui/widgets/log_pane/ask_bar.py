@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -64,9 +64,21 @@ class AskBar(Vertical):
     def text(self, value: str) -> None:
         self._input.value = value
 
-    def focus_text(self) -> None:
+    def on_mount(self) -> None:
         """Let the operator type."""
         self._input.focus()
+
+    def take_key(self, event: events.Key) -> None:
+        """Do what a key would do that was pressed before the bar had the focus."""
+        if event.character is not None and event.is_printable:
+            self.text += event.character
+            self._input.cursor_position = len(self.text)
+        elif event.key == "backspace":
+            self.text = self.text[:-1]
+        elif event.key == "enter":
+            self.post_message(self.Answered(self))
+        elif event.key == "escape":
+            self.action_drop()
 
     def action_drop(self) -> None:
         """Ask no more."""

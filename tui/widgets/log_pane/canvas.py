@@ -17,13 +17,12 @@ from textual.widget import Widget
 from services.output import Line
 from tui.ascii_filter import AsciiFilter
 from tui.glyphs import glyphs
-from tui.widgets.log_pane.drawing import COMPONENTS, RowDrawing, Styles, View, painter_for
+from tui.widgets.log_pane.drawing import BAR_WIDTH, COMPONENTS, RowDrawing, Styles, View, painter_for
 from tui.widgets.log_pane.gutter import needs_dates
 from tui.widgets.log_pane.rows import Rows
 from tui.widgets.log_pane.sheet import Sheet
 from tui.widgets.log_pane.viewport import Place, Viewport
 
-_BAR_WIDTH = 1
 _BAR_STEPS = 8
 
 
@@ -50,7 +49,7 @@ class LineCanvas(Widget):
         self.selected_from: int | None = None
         self.empty_text = ""
         self._now = now
-        self._bar = ScrollBar(vertical=True, thickness=_BAR_WIDTH)
+        self._bar = ScrollBar(vertical=True, thickness=BAR_WIDTH)
         self._bar_drawn = (-1, -1)
         self._ascii: tuple[LineFilter, ...] = (AsciiFilter(),) if glyphs().ascii else ()
         self._view = View()
@@ -134,7 +133,7 @@ class LineCanvas(Widget):
         places = self.viewport.visible()
         strips = []
         for y in crop.line_range:
-            strip = self._row(places, y).extend_cell_length(width, self._styles().base)
+            strip = self._row(places, y)
             for line_filter in filters:
                 strip = strip.apply_filter(line_filter, background)
             strips.append(strip if crop.column_span == (0, width) else strip.crop(*crop.column_span))
@@ -162,7 +161,7 @@ class LineCanvas(Widget):
         return self._known
 
     def _parts_of(self, row: int) -> int:
-        return len(self._sheet.strips(row)) if self._view.wrap and self._sheet is not None else 1
+        return len(self._sheet.parts(row)) if self._view.wrap and self._sheet is not None else 1
 
     def _move_bar(self, *, exactly: bool = False) -> None:
         """Move the scroll bar, unless it would look the same."""
@@ -188,4 +187,4 @@ class LineCanvas(Widget):
     def _fit(self) -> None:
         """Fit lines and rows into another size."""
         self.viewport.height = self.size.height
-        self.lay_out(replace(self._view, width=max(self.size.width - _BAR_WIDTH, 1)))
+        self.lay_out(replace(self._view, width=self.size.width))

@@ -15,7 +15,7 @@ from tui.glyphs import glyphs
 from tui.widgets.component import component_style
 from tui.widgets.log_pane.colours import Ground
 from tui.widgets.log_pane.gutter import DATED_WIDTH, SIGN_WIDTH, TIME_WIDTH, sign, time_text
-from tui.widgets.log_pane.painting import LinePainter, Looks, Marking
+from tui.widgets.log_pane.painting import LinePainter, Looks, Marking, Part
 from tui.widgets.log_pane.sheet import Sheet
 from tui.widgets.log_pane.viewport import Place
 
@@ -37,6 +37,8 @@ COMPONENTS = frozenset(
     }
 )
 
+BAR_WIDTH = 1
+
 _KEPT = 400
 _LEVELS = {Level.ERROR: "error", Level.WARNING: "warning", Level.DEBUG: "debug"}
 
@@ -46,7 +48,7 @@ class View:
     """How lines are laid out.
 
     Attributes:
-        width: Columns for gutter and text.
+        width: Columns for gutter, text and scroll bar.
         wrap: Break long lines instead of cutting them.
         times: Show when lines came.
         dated: With month and day.
@@ -65,7 +67,7 @@ class View:
     def room(self) -> int:
         """Columns for text."""
         times = (DATED_WIDTH if self.dated else TIME_WIDTH) if self.times else 0
-        return max(self.width - SIGN_WIDTH - times, 1)
+        return max(self.width - SIGN_WIDTH - times - BAR_WIDTH, 1)
 
 
 class Styles:
@@ -115,51 +117,54 @@ class RowDrawing:
 
     def with_badge(self, strip: Strip, unseen: int) -> Strip:
         """Say over the right end of a row how many rows came that were not in sight."""
-        width = self._view.width
         text = f" {counted(unseen, 'new line')} {'v' if glyphs().ascii else '↓'} "
-        start = max(width - len(text) - 1, 0)
-        badge = Segment(text[:width], self._styles.on_base["badge"])
-        return Strip([*strip.crop(0, start), badge, *strip.crop(start + len(text), width)], width)
+        behind = self._view.width - BAR_WIDTH
+        start = max(behind - len(text), 0)
+        badge = Segment(text[: behind - start], self._styles.on_base["badge"])
+        return Strip([*strip.crop(0, start), badge, *strip.crop(behind)], self._view.width)
 
     def remark(self, text: str) -> Strip:
         """A row without a line, with something to say or nothing."""
-        return self._filled([Segment(f"  {text}"[: self._view.width], self._styles.on_base["empty"])])
+        text = f"  {text}"[: self._view.width].ljust(self._view.width)
+        return Strip([Segment(text, self._styles.on_base["empty"])], self._view.width)
 
     def _assembled(self, place: Place, *, at_cursor: bool = False, selected: bool = False) -> Strip:
         view, styles = self._view, self._styles
         line = self._sheet.line(place.row)
-        mark = styles.on_base["stderr"] if line.stream is Stream.STDERR else styles.on_base["note"]
-        segments = [Segment(sign(line.stream), mark)]
+        mark = styles.on_base["stderr" if line.stream is Stream.STDERR else "note"]
         pointer = glyphs().pointer if at_cursor else "\u00b7" if selected else " "
-        segments.append(Segment(pointer, styles.on_base["pointer"]))
+        segments = [Segment(sign(line.stream), mark), Segment(pointer, styles.on_base["pointer"])]
         if view.times:
             text = time_text(0 if place.part else line.at, dated=view.dated)
             segments.append(Segment(text, styles.on_base["time"]))
-        parts = self._sheet.strips(place.row)
-        body = parts[min(place.part, len(parts) - 1)]
-        segments += self._cropped(body)
-        strip = self._filled(segments)
+        parts = self._sheet.parts(place.row)
+        body, width = self._in_sight(parts[min(place.part, len(parts) - 1)])
+        segments += body
+        segments.append(Segment(" " * (view.room - width + BAR_WIDTH), styles.base))
         if at_cursor or selected:
-            over = styles.over["cursor" if at_cursor else "selected"]
-            strip = Strip(Segment.apply_style(strip, post_style=over), view.width)
-        return strip
+            segments = [self._laid_under(segment, "cursor" if at_cursor else "selected") for segment in segments]
+        if view.room == 1:  # so narrow that even the gutter may not fit
+            return Strip(segments).adjust_cell_length(view.width, styles.base)
+        return Strip(segments, view.width)
 
-    def _cropped(self, body: Strip) -> Strip:
+    def _laid_under(self, segment: Segment, name: str) -> Segment:
+        """A segment on another ground, unless it has one of its own: a hit, or an agent's colour."""
+        style = segment.style or self._styles.base
+        if style.bgcolor != self._styles.base.bgcolor or style.reverse:
+            return segment
+        return Segment(segment.text, style + self._styles.over[name])
+
+    def _in_sight(self, part: Part) -> Part:
         """The columns of a line that are in sight; a sign at the edge says that it goes on."""
         room, start = self._view.room, self._view.sideways
-        if body.cell_length <= room and not start:
-            return body
-        if body.cell_length <= start + room:
-            return body.crop(start, start + room)
+        if part.width <= room and not start:
+            return part
+        whole = Strip(part.segments, part.width)
+        if part.width <= start + room:
+            seen = whole.crop(start, start + room)
+            return Part(list(seen), seen.cell_length)
         edge = Segment(glyphs().ellipsis, self._styles.on_base["cut"])
-        return Strip([*body.crop(start, start + room - 1), edge], room)
-
-    def _filled(self, segments: list[Segment]) -> Strip:
-        strip = Strip(segments)
-        missing = self._view.width - strip.cell_length
-        if missing > 0:
-            return Strip([*segments, Segment(" " * missing, self._styles.base)], self._view.width)
-        return strip.crop(0, self._view.width) if missing < 0 else strip
+        return Part([*whole.crop(start, start + room - 1), edge], room)
 
 
 def painter_for(styles: Styles, view: View) -> LinePainter:

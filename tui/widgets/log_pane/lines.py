@@ -104,7 +104,7 @@ class LogLines(LineCanvas):
         """Go right, or left when negative, as far as the widest line in sight."""
         if self._sheet is None or self._view.wrap:
             return
-        widest = max((self._sheet.strips(place.row)[0].cell_length for place in self.viewport.visible()), default=0)
+        widest = max((self._sheet.parts(place.row)[0].width for place in self.viewport.visible()), default=0)
         sideways = max(min(self._view.sideways + count, widest - self._view.room), 0)
         self.lay_out(replace(self._view, sideways=sideways))
 

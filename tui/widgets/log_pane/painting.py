@@ -1,15 +1,15 @@
-"""Turns one line of output into strips of the screen."""
+"""Turns one line of output into segments of the screen."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
 from rich.segment import Segment
 from rich.style import Style
-from textual.strip import Strip
 
 from services.output import PLAIN, Level, Line, LineCleaner, Span, Stream, TextStyle, level_of
 from tui.text import settle
@@ -53,6 +53,13 @@ class Looks:
     cut: Style
 
 
+class Part(NamedTuple):
+    """What is drawn of a line on one row of the screen, and its columns."""
+
+    segments: list[Segment]
+    width: int
+
+
 class LinePainter:
     """Paints lines; the style of each look is worked out once.
 
@@ -72,12 +79,12 @@ class LinePainter:
         self._cut_note = cut_note
         self._styles: dict[TextStyle, Style] = {}
 
-    def paint(self, line: Line) -> tuple[Strip, ...]:
-        """Draw a line; several strips, all but the last full, when it is wrapped."""
+    def paint(self, line: Line) -> tuple[Part, ...]:
+        """Draw a line; several parts, each as wide as fits, when it is wrapped."""
         segments = self._segments(line)
         if self._width is None:
-            return (Strip(segments),)
-        return tuple(Strip(part) for part in wrapped(segments, self._width))
+            return (Part(segments, sum([cell_len(segment.text) for segment in segments])),)
+        return tuple(wrapped(segments, self._width))
 
     def _segments(self, line: Line) -> list[Segment]:
         spans = _CLEANER.clean(line.data)
@@ -110,14 +117,10 @@ class LinePainter:
         return style
 
 
-def line_text(line: Line) -> str:
-    """What is drawn of a line, as text."""
-    return _CLEANER.text(line.data)[:MOST_CHARACTERS]
-
-
-def wrapped(segments: Iterable[Segment], width: int) -> list[list[Segment]]:
+def wrapped(segments: Iterable[Segment], width: int) -> list[Part]:
     """Break a line into parts of at most `width` columns; a wide character is never broken."""
-    parts: list[list[Segment]] = [[]]
+    parts: list[Part] = []
+    row: list[Segment] = []
     free = width
     for text, style, _ in segments:
         while text:
@@ -126,12 +129,12 @@ def wrapped(segments: Iterable[Segment], width: int) -> list[list[Segment]]:
                 text = f"\ufffd{text[1:]}"
                 continue
             if head:
-                parts[-1].append(Segment(head, style))
+                row.append(Segment(head, style))
                 text, free = text[len(head) :], free - used
             if text:
-                parts.append([])
-                free = width
-    return parts
+                parts.append(Part(row, width - free))
+                row, free = [], width
+    return [*parts, Part(row, width - free)]
 
 
 def _fitting(text: str, width: int) -> tuple[str, int]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from textual import on
+from textual import events, on
 from textual.timer import Timer
 
 from services.errors import PinfoldError
@@ -46,6 +46,7 @@ class SearchingPane(FollowingPane):
     def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
         super().__init__(now)
         self._bar: AskBar | None = None
+        self._bar_waits = False
         self._typing: Timer | None = None
         self._origin = _Origin(0, 0, followed=True)
         self._finding: Finding | None = None
@@ -90,8 +91,19 @@ class SearchingPane(FollowingPane):
         self._close_bar()
         self._origin = self._place_now()
         self._bar = bar
+        self._bar_waits = True
         self.mount(bar)
-        bar.focus_text()
+
+    def on_key(self, event: events.Key) -> None:
+        """Hand what was typed too early to the bar it was meant for."""
+        if self._bar is not None and self._bar_waits:
+            event.stop()
+            event.prevent_default()
+            self._bar.take_key(event)
+
+    def on_descendant_focus(self) -> None:
+        """Keys go to the bar by themselves from now on."""
+        self._bar_waits = False
 
     def _close_bar(self) -> None:
         if self._typing is not None:
@@ -300,6 +312,8 @@ class SearchingPane(FollowingPane):
                 self._tell()
 
     def _place_now(self) -> _Origin:
+        if self._reader is not None and self._reader.refresh():
+            self.lines.take_in()
         rows = self.lines.rows
         top = 0 if rows is None else rows.line_number(self.lines.viewport.top.row)
         return _Origin(self._line_in_use(), top, self.lines.following)

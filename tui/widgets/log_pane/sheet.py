@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from textual.strip import Strip
-
 from services.errors import SpoolError
 from services.output import Line, Stream
-from tui.widgets.log_pane.painting import LinePainter
+from tui.widgets.log_pane.painting import LinePainter, Part
 from tui.widgets.log_pane.rows import Rows
 
 _KEPT = 600
@@ -25,7 +23,7 @@ class Sheet:
         self.rows = rows
         self._painter = painter
         self._lines: dict[int, Line] = {}
-        self._painted: dict[int, tuple[Strip, ...]] = {}
+        self._painted: dict[int, tuple[Part, ...]] = {}
         self._settled = rows.settled
 
     def repaint(self, painter: LinePainter) -> None:
@@ -59,8 +57,8 @@ class Sheet:
         line = self._lines.get(row)
         return Line(row, Stream.NOTE, 0, _GONE, len(_GONE)) if line is None else line
 
-    def strips(self, row: int) -> tuple[Strip, ...]:
-        """A row as it is drawn, one strip for each part."""
+    def parts(self, row: int) -> tuple[Part, ...]:
+        """A row as it is drawn."""
         painted = self._painted.get(row)
         if painted is None:
             painted = self._painted[row] = self._painter.paint(self.line(row))
