@@ -35,6 +35,21 @@ class Figures(NamedTuple):
     pending_bytes: int = 0
     pending_at: int = 0
 
+    def with_pending(self, lines: int, size: int, at: int) -> Figures:
+        """More could not be written; its note will stand at an offset."""
+        return self._replace(
+            pending_lines=self.pending_lines + lines, pending_bytes=self.pending_bytes + size, pending_at=at
+        )
+
+    def with_pending_noted(self) -> Figures:
+        """The note of what could not be written stands in the output."""
+        return self._replace(
+            lost_lines=self.lost_lines + self.pending_lines,
+            lost_bytes=self.lost_bytes + self.pending_bytes,
+            pending_lines=0,
+            pending_bytes=0,
+        )
+
 
 class FiguresFile:
     """The file of a spool's figures; writing it again needs no space on the disk.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -17,26 +16,21 @@ from services.output.spool.blocks import Block, BlockCutter, Piece, portions
 from services.output.spool.figures import Figures, FiguresFile
 from services.output.spool.held import HeldLines
 from services.output.spool.layout import (
+    BLOCK_LIMIT,
     LOCK_NAME,
-    RECORD_SIZE,
     Record,
     data_name,
-    index_name,
     pack_record,
     pack_runs,
-    runs_name,
     segment_starts,
-    unpack_record,
 )
-from services.output.spool.repair import Tail, remove_segment, repair
+from services.output.spool.losses import UNKNOWN, loss_text, reason_of
+from services.output.spool.repair import Tail, repair
+from services.output.spool.retention import Retention
 from services.output.spool.segment_writer import SegmentWriter
 
-_SMALLEST_SEGMENT = 64 * 1024
-_LARGEST_SEGMENT = 64 * 1024 * 1024
-_SEGMENTS = 16
 _RETRY_NANOSECONDS = 1_000_000_000
 _NOTES_KEPT = 50
-_REASONS = {errno.ENOSPC: "disk full", errno.EDQUOT: "disk quota reached", errno.EFBIG: "file size limit reached"}
 
 
 class SpoolWriter:
@@ -58,8 +52,7 @@ class SpoolWriter:
     ) -> None:
         self._directory = directory
         self._lock = lock
-        self._limit = limit
-        self._segment_size = min(max(limit // _SEGMENTS, _SMALLEST_SEGMENT), _LARGEST_SEGMENT)
+        self._retention = Retention(directory, limit)
         self._now = now
         self._figures_file = figures_file
         self._figures = figures
@@ -71,8 +64,7 @@ class SpoolWriter:
         self._line = self._figures.first_line if tail.last is None else tail.last.next_line
         self._open_stream = tail.open_stream
         self._segment: SegmentWriter | None = None
-        self._sealed: dict[int, int] = {}
-        self._loss_reason = "the output could not be written"
+        self._loss_reason = UNKNOWN
         self._tried_at = 0
         self.cursor = Cursor() if tail.last is None else tail.last.cursor
 
@@ -103,10 +95,10 @@ class SpoolWriter:
                 figures = figures_file.read() or Figures()
                 tail = repair(directory, figures.first_offset, keep_unindexed=keep_unindexed)
                 writer = cls(directory, lock, figures_file, figures, tail, limit, now)
+                opened.callback(writer._close_segment)
                 writer._resume(tail, keep_unindexed=keep_unindexed)
             except OSError as error:
-                why = _REASONS.get(error.errno or 0) or error.strerror or str(error)
-                raise SpoolError(f"cannot write output to {directory}", why=why) from error
+                raise SpoolError(f"cannot write output to {directory}", why=reason_of(error)) from error
             opened.pop_all()
             return writer
 
@@ -182,14 +174,13 @@ class SpoolWriter:
                 self._segment.sync()
             self._figures_file.sync()
         except OSError as error:
-            raise SpoolError("the output may not be whole on disk", why=error.strerror or str(error)) from error
+            raise SpoolError("the output may not be whole on disk", why=reason_of(error)) from error
 
     def close(self) -> None:
         """Write what waits and give the spool back."""
         if self._lock.held:
             self._write(self._held.release(), patient=False)
-            if self._segment is not None:
-                self._segment.close()
+            self._close_segment()
             self._figures_file.close()
             self._lock.release()
 
@@ -202,30 +193,38 @@ class SpoolWriter:
         self.close()
 
     def _resume(self, tail: Tail, *, keep_unindexed: bool) -> None:
-        """Go on where the spool ends: open its last segment, settle what was pending, index what was kept."""
+        """Go on where the spool ends: open its last segment, settle what was pending, index what was kept.
+
+        Raises:
+            OSError: A file cannot be opened or written.
+        """
         if tail.start is not None:
             self._segment = SegmentWriter(self._directory, tail.start, tail.data_size, tail.records, fresh=False)
             for start in segment_starts(self._directory):
                 if start != tail.start:
-                    self._sealed[start] = _segment_size(self._directory, start)
-        figures = self._figures
-        oldest = min(self._sealed, default=tail.start or 0)
-        if oldest > figures.first_offset:  # the figures were torn
-            figures = figures._replace(first_offset=oldest, first_line=self._first_line(oldest))
-        self._figures = figures
-        if figures.pending_bytes and self._end > figures.pending_at:
-            self._count_pending()
-        elif figures.pending_bytes and not keep_unindexed:
-            self._figures = figures._replace(pending_lines=0, pending_bytes=0)
+                    self._retention.add(start)
+        oldest = self._retention.oldest
+        if oldest is not None and oldest > self._figures.first_offset:  # the figures were torn
+            first_line = self._retention.first_line(oldest)
+            self._figures = self._figures._replace(first_offset=oldest, first_line=first_line)
+        if self._end > self._figures.pending_at:
+            self._figures = self._figures.with_pending_noted()
+        elif not keep_unindexed:
+            self._figures = self._figures._replace(pending_lines=0, pending_bytes=0)
         self._save_figures()
         if tail.unindexed and keep_unindexed and tail.start is not None:
             self._index_kept(tail)
+
+    def _close_segment(self) -> None:
+        if self._segment is not None:
+            self._segment.close()
+            self._segment = None
 
     def _index_kept(self, tail: Tail) -> None:
         """Write kept bytes once more where they lie, this time with records."""
         with (self._directory / data_name(tail.start or 0)).open("rb") as file:
             file.seek(tail.data_size)
-            while portion := file.read(_SMALLEST_SEGMENT):
+            while portion := file.read(BLOCK_LIMIT):
                 self._commit([Piece(tail.last_stream, portion, self._now())], roll=False)
 
     def _write(self, pieces: list[Piece], *, patient: bool = True) -> None:
@@ -234,7 +233,12 @@ class SpoolWriter:
         Args:
             pieces: In order.
             patient: After a failure wait a second before the disk is tried again.
+
+        Raises:
+            SpoolError: The spool was closed.
         """
+        if not self._lock.held:
+            raise SpoolError("cannot write output", why="its spool is closed")
         pending = self._figures.pending_bytes
         behind = bool(pending or self._notes)
         if behind and patient and self._now() - self._tried_at < _RETRY_NANOSECONDS:
@@ -247,12 +251,12 @@ class SpoolWriter:
             self._commit(notes + pieces)
         except OSError as error:
             self._tried_at = self._now()
-            self._loss_reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
+            self._loss_reason = reason_of(error)
             self._lose(pieces)
             return
         self._notes = []
         if pending:
-            self._count_pending()
+            self._figures = self._figures.with_pending_noted()
         if pending or self._figures.complete or self._figures_stale:
             self._figures = self._figures._replace(complete=0)
             self._save_figures()
@@ -281,7 +285,7 @@ class SpoolWriter:
         self._last = records[-1]
         self._end, self._line, self._open_stream = cutter.end, cutter.line, cutter.open_stream
         if first:
-            self._drop_oldest()
+            self._drop_oldest(segment.start)
 
     def _records(self, cutter: BlockCutter, runs_count: int) -> tuple[list[Record], bytes]:
         records, runs = [], []
@@ -300,65 +304,41 @@ class SpoolWriter:
             OSError: It cannot be made.
         """
         full = self._segment
-        if full is not None and (full.size < self._segment_size or not roll):
+        if full is not None and (full.size < self._retention.segment_size or not roll):
             return full
         if full is not None:
             full.settle()
         self._segment = SegmentWriter(self._directory, self._end, fresh=True)
         if full is not None:
-            self._sealed[full.start] = full.size
+            self._retention.add(full.start, full.size)
             full.close()
         return self._segment
 
-    def _drop_oldest(self) -> None:
-        """Remove the oldest segments until a full new one has room."""
-        total = sum(self._sealed.values()) + self._segment_size
-        while self._sealed and total > self._limit:
-            oldest = min(self._sealed)
-            total -= self._sealed[oldest]
-            following = min((start for start in self._sealed if start != oldest), default=self._segment_start)
-            self._figures = self._figures._replace(first_offset=following, first_line=self._first_line(following))
-            if not self._save_figures():
-                return
-            del self._sealed[oldest]
-            with contextlib.suppress(OSError):  # opening the spool again removes what is older than the figures say
-                remove_segment(self._directory, oldest)
-
-    @property
-    def _segment_start(self) -> int:
-        return self._end if self._segment is None else self._segment.start
-
-    def _first_line(self, start: int) -> int:
-        with (self._directory / index_name(start)).open("rb") as file:
-            record = unpack_record(file.read(RECORD_SIZE))
-        return self._figures.first_line if record is None else record.line
+    def _drop_oldest(self, filling: int) -> None:
+        """Drop what has no room beside the segment being filled; put off while that cannot be written down."""
+        kept = self._retention.first_kept(filling)
+        if kept <= self._figures.first_offset:
+            return
+        try:
+            line = self._retention.first_line(kept)
+        except OSError:
+            return
+        self._figures = self._figures._replace(first_offset=kept, first_line=line)
+        if self._save_figures():
+            self._retention.remove_before(kept)
 
     def _lose(self, pieces: list[Piece]) -> None:
         self._notes += [piece for piece in pieces if piece.stream is Stream.NOTE]
         del self._notes[:-_NOTES_KEPT]
         lost = [piece.data for piece in pieces if piece.stream is not Stream.NOTE]
         if lost:
-            figures = self._figures
-            self._figures = figures._replace(
-                pending_lines=figures.pending_lines + sum(data.count(b"\n") for data in lost),
-                pending_bytes=figures.pending_bytes + sum(map(len, lost)),
-                pending_at=self._end,
-            )
+            lines, size = sum(data.count(b"\n") for data in lost), sum(map(len, lost))
+            self._figures = self._figures.with_pending(lines, size, self._end)
             self._save_figures()
 
     def _loss_note(self) -> Piece:
-        lines, size = self._figures.pending_lines, self._figures.pending_bytes
-        text = f"{lines:,} {'line' if lines == 1 else 'lines'} ({size:,} bytes) lost: {self._loss_reason}"
+        text = loss_text(self._figures.pending_lines, self._figures.pending_bytes, self._loss_reason)
         return Piece(Stream.NOTE, text.encode() + b"\n", self._now())
-
-    def _count_pending(self) -> None:
-        figures = self._figures
-        self._figures = figures._replace(
-            lost_lines=figures.lost_lines + figures.pending_lines,
-            lost_bytes=figures.lost_bytes + figures.pending_bytes,
-            pending_lines=0,
-            pending_bytes=0,
-        )
 
     def _save_figures(self) -> bool:
         """Write the figures in place, which needs no space; a failure is made up for by the next save."""
@@ -369,11 +349,3 @@ class SpoolWriter:
             return False
         self._figures_stale = False
         return True
-
-
-def _segment_size(directory: Path, start: int) -> int:
-    total = 0
-    for name in (data_name(start), index_name(start), runs_name(start)):
-        with contextlib.suppress(FileNotFoundError):
-            total += (directory / name).stat().st_size
-    return total
