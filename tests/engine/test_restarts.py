@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
@@ -19,7 +20,9 @@ from tests.engine.spools import Spool
 NUMBERED = """
 i=0; trap "" HUP
 while [ $i -lt %d ]; do
-  echo "out $i"; echo "err $i" >&2; i=$((i + 1)); [ $((i %% 10)) = 0 ] && sleep 0.02
+  echo "out $i"; echo "err $i" >&2; i=$((i + 1))
+  [ $((i %% 10)) = 0 ] && sleep 0.02
+  if [ -e pause ]; then echo $i >next; mv next printed; while [ -e pause ]; do sleep 0.02; done; fi
 done
 """
 
@@ -42,22 +45,27 @@ async def test_with_live_restore_nothing_is_lost_or_repeated_over_restarts_and_k
     def start() -> None:
         private_engine.start("--live-restore")
 
+    async def came(lines: int) -> bool:
+        return min(len(spool.stdout), len(spool.stderr)) > lines
+
     await in_thread(calls, private_engine.terminate, start)
-    sandbox = await private.create(sandboxes.script(NUMBERED % 6000), {})
+    sandbox = await private.create(sandboxes.script(NUMBERED % 3000), {})
     await private.start(sandbox)
     following = asyncio.create_task(private.follow(sandbox, spool.writer))
+    pause, printed = sandboxes.workspace / "pause", sandboxes.workspace / "printed"
     for stop in (private_engine.terminate, private_engine.kill, private_engine.terminate, private_engine.kill):
-        wanted = len(spool.stdout) + 200
-
-        async def came(wanted: int = wanted) -> bool:
-            return len(spool.stdout) > wanted
-
-        await eventually(came)
+        await eventually(functools.partial(came, len(spool.stdout) + 100))
         assert (await private.inspect(sandbox)).status == "running"
-        await in_thread(calls, stop, start)
+        pause.touch()  # what an engine has read and not yet logged when it is killed is nowhere
+        await eventually(printed.exists)
+        await eventually(functools.partial(came, int(printed.read_text()) - 1))
+        await in_thread(calls, stop)
+        printed.unlink()
+        pause.unlink()
+        await in_thread(calls, start)
     await asyncio.wait_for(following, 120)
-    assert spool.stdout == [b"out %d" % number for number in range(6000)]
-    assert spool.stderr == [b"err %d" % number for number in range(6000)]
+    assert spool.stdout == [b"out %d" % number for number in range(3000)]
+    assert spool.stderr == [b"err %d" % number for number in range(3000)]
     assert spool.notes == []
 
 
