@@ -49,6 +49,7 @@ class World:
         profile: str = "plain",
         rest: str = "",
         enabled: bool = True,
+        engine: str = "",
     ) -> None:
         """Write an agent whose command is a shell script.
 
@@ -59,13 +60,14 @@ class World:
             profile: Its risk profile.
             rest: Further sections.
             enabled: Whether it may be started.
+            engine: Empty is the world's.
         """
         directory = self.home.agent_dir(alias)
         (directory / "workspace").mkdir(parents=True, exist_ok=True)
         command = f"command = ['sh', '-c', '''{script}''']" if script else ""
         (directory / "agent.toml").write_text(
             f'[agent]\nrisk_profile = "{profile}"\nenabled = {str(enabled).lower()}\n'
-            f'[sandbox]\nengine = "{self.engine}"\nrunner = "command"\n{command}\n{sandbox}\n{rest}\n',
+            f'[sandbox]\nengine = "{engine or self.engine}"\nrunner = "command"\n{command}\n{sandbox}\n{rest}\n',
             encoding="utf-8",
         )
 
