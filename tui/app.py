@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
@@ -120,6 +121,9 @@ class PinfoldApp(App[None]):
         """Open the services once the first frame is out."""
         self.add_mode(self.DEFAULT_MODE, _agents)
         self.store.interface_changed.subscribe(self, self._apply_interface)
+        if not self.is_headless:
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(number, self.exit, None, 128 + number)
         if self._open_services:
             self.call_after_refresh(self._open)
 

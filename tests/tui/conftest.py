@@ -49,7 +49,7 @@ async def world(tmp_path, monkeypatch) -> AsyncIterator[World]:
 async def screens(world: World, size: tuple[int, int] = (160, 45)) -> AsyncIterator[tuple[PinfoldApp, Pilot]]:
     """The app on a world, its rows there."""
     app = PinfoldApp(world.home)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=True) as pilot:
         await until(lambda: app.store.ready, pilot)
         yield app, pilot
 
