@@ -105,6 +105,20 @@ async def test_what_is_forbidden_inside_the_workspace_is_hidden_and_stays_as_it_
     assert (confined.workspace / "token").read_text() == "secret\n"
 
 
+async def test_masked_paths_inside_a_mount_can_be_neither_read_nor_uncovered(confined: Bench) -> None:
+    folder = confined.workspace / "folder"
+    folder.mkdir()
+    (folder / "inner").write_text("hidden\n")
+    (confined.workspace / "file").write_text("hidden\n")
+    masks = (Mask("/workspace/folder", directory=True), Mask("/workspace/file", directory=False))
+    mounts = (Mount(str(confined.workspace), "/workspace", writable=True),)
+    attempts = ("cat file", "cat folder/inner", "ls folder", "chmod 700 folder && ls folder", "rm file", "mv folder x")
+    script = 'for attempt; do sh -c "$attempt" 2>/dev/null || echo no; done'
+
+    assert await confined.script(script, *attempts, mounts=mounts, masks=masks) == ["no"] * len(attempts)
+    assert (folder / "inner").read_text() == "hidden\n"
+
+
 @pytest.mark.parametrize(("network", "reached"), [("open", "reached"), ("none", "refused")])
 async def test_network_is_there_or_not(confined: Bench, network: str, reached: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
