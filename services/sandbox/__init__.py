@@ -3,11 +3,11 @@
 from services.sandbox.engines.engine import Engine, EngineStatus, PullProgress, SandboxState, Shell, Usage
 from services.sandbox.model import Limits, Mount, SandboxSpec, Session, SessionState, StartRequest, Step, StepState
 from services.sandbox.recovery import Orphan
+from services.sandbox.rows import Changes
 from services.sandbox.runners import RunnerStatus
 from services.sandbox.service import Sandboxes
 from services.sandbox.session_ids import new_session_id
 from services.sandbox.starting import StartProgress
-from services.sandbox.store import Changes
 
 __all__ = [
     "Changes",

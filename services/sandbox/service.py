@@ -22,13 +22,14 @@ from services.sandbox.model import Session, StartRequest, Step
 from services.sandbox.planning import Planner
 from services.sandbox.recovery import Orphan, Recovery
 from services.sandbox.roster import EngineRoster
+from services.sandbox.rows import Changes
 from services.sandbox.runners import RunnerStatus, runners
 from services.sandbox.session_files import SessionFiles, take
 from services.sandbox.session_ids import NewId, new_session_id
 from services.sandbox.shells import CountedShell, shell_lock
 from services.sandbox.starting import Starter, StartProgress, Tell
 from services.sandbox.stopping import Stopper
-from services.sandbox.store import Changes, SessionStore
+from services.sandbox.store import SessionStore
 from services.sandbox.supervisor import Supervisor
 
 _CLOSING_SECONDS = 1.5

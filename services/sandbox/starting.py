@@ -21,9 +21,10 @@ from services.sandbox.engines.engine import PullProgress
 from services.sandbox.model import Session, SessionState
 from services.sandbox.planning import Plan
 from services.sandbox.prepare import OnceMarkers, make_shared, open_gate, run_step, step_name
+from services.sandbox.rows import StepChange
 from services.sandbox.session_files import SessionFiles
 from services.sandbox.session_ids import NewId
-from services.sandbox.store import Decide, SessionStore, StepChange
+from services.sandbox.store import Decide, SessionStore
 
 _ID_TRIES = 100
 _LOOK_SECONDS = 0.25

@@ -31,7 +31,8 @@ from services.activity import Draft
 from services.sandbox.endings import ending
 from services.sandbox.engines.engine import SandboxState
 from services.sandbox.model import Session, SessionState, Step, StepState
-from services.sandbox.store import Decide, StepChange, Update
+from services.sandbox.rows import StepChange
+from services.sandbox.store import Decide, Update
 
 S = SessionState
 BEING_STARTED = frozenset({S.PREPARING, S.PULLING, S.CREATING, S.STARTING})

@@ -7,7 +7,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from services.sandbox.model import Limits, SandboxSpec, Session, SessionState
-from services.sandbox.store import SessionStore, StepChange
+from services.sandbox.rows import StepChange
+from services.sandbox.store import SessionStore
 
 SPEC = SandboxSpec(
     session="s1",

@@ -13,7 +13,8 @@ from services.home import Database, Home
 from services.pinfold import Pinfold
 from services.sandbox import EngineStatus, SandboxSpec, SandboxState, Session, SessionState
 from services.sandbox.engines.local import LocalEngine
-from services.sandbox.store import SessionStore, StepChange
+from services.sandbox.rows import StepChange
+from services.sandbox.store import SessionStore
 from tests.services.sandbox.records import SPEC, session
 from tests.support.sessions import (
     WAIT,

@@ -8,7 +8,8 @@ from services.activity import ActivityLog
 from services.sandbox import transitions
 from services.sandbox.engines.engine import SandboxState
 from services.sandbox.model import SessionState
-from services.sandbox.store import Decide, SessionStore, StepChange
+from services.sandbox.rows import StepChange
+from services.sandbox.store import Decide, SessionStore
 from tests.services.sandbox.records import recorded, session
 
 S = SessionState
