@@ -50,7 +50,7 @@ class TextMatcher(Matcher):
     """Lines that hold a text, however long they are."""
 
     def __init__(self, query: Query) -> None:
-        text = query.pattern.encode("utf-8", errors="surrogateescape")
+        text = query.pattern.encode("utf-8", errors="surrogatepass")
         self._ignore_case = query.ignore_case
         self._text = text.lower() if query.ignore_case else text
         self._tail = b""

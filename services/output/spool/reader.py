@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import bisect
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -187,6 +188,21 @@ class SpoolReader:
             return b""
         start, end = self._start_of(number) + offset, self._end_of(number)
         return self._segments.read(start, min(limit, end - start))
+
+    def last_state(self, line: Line, limit: int = _CUT) -> Line:
+        """A line that was cut and rewrites itself with carriage returns, from its end; any other as it is.
+
+        Args:
+            line: As `lines` gave it.
+            limit: At most this many bytes of its end are looked at.
+
+        Raises:
+            SpoolError: The index is damaged there.
+        """
+        if len(line.data) == line.length or b"\r" not in line.data:
+            return line
+        states = self.rest(line.number, max(0, line.length - limit), limit).partition(b"\r")[2]
+        return replace(line, data=states, length=len(states)) if states.strip(b"\r") else line
 
     def raw(
         self, start: int | None = None, end: int | None = None, streams: Collection[Stream] = _OUTPUT

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from services.errors import SpoolError
-from services.output import Chunk, Cursor, Line, Position, SpoolReader, SpoolWriter, Stream
+from services.output import Chunk, Cursor, Line, LineCleaner, Position, SpoolReader, SpoolWriter, Stream
 from tests.services.output.spool_model import lines_of, raw_of
 
 MEGABYTE = 1024 * 1024
@@ -87,6 +87,19 @@ def test_a_long_line_is_cut_and_its_rest_reachable(writer: SpoolWriter, reader: 
     assert reader.rest(99, 0, 10) == b""
 
 
+def test_a_long_line_that_rewrites_itself_is_read_from_its_end(writer: SpoolWriter, reader: SpoolReader) -> None:
+    progress = b"".join(b"\r%5d of 9999 |%s|" % (number, b"#" * 60) for number in range(10_000))
+    put(
+        writer, progress + b"\r\x1b[K\n" + b"plain" * 5000 + b"\n" + b"a\rb\n" + b"one return\r" + b"x" * 20_000 + b"\n"
+    )
+    reader.refresh()
+    lines = reader.lines(0, 4, cut=16_000)
+    states = [reader.last_state(line) for line in lines]
+    assert LineCleaner().text(states[0].data) == f" 9999 of 9999 |{'#' * 60}|"
+    assert len(states[0].data) == states[0].length <= 4000
+    assert states[1:] == lines[1:]
+
+
 def test_streams_do_not_break_each_others_lines(writer: SpoolWriter, reader: SpoolReader) -> None:
     put(writer, b"out is ")
     put(writer, b"err is whole\n", stream=ERR)
@@ -116,6 +129,14 @@ def test_with_a_cursor_nothing_is_held_back(writer: SpoolWriter, reader: SpoolRe
     writer.append([Chunk(OUT, b"no end", 0)], Cursor(Position(1, 1)))
     reader.refresh()
     assert lines_of(reader) == [(OUT, b"no end")]
+
+
+def test_what_has_ended_is_told(writer: SpoolWriter, reader: SpoolReader) -> None:
+    for data, end, ended in ((b"a\n", 1, 1), (b"b", 2, 1), (b"\n", 2, 2)):
+        put(writer, data)
+        writer.flush()
+        reader.refresh()
+        assert (reader.end, reader.ended) == (end, ended)
 
 
 def test_a_line_too_long_to_hold_back_is_written(writer: SpoolWriter, reader: SpoolReader) -> None:
