@@ -16,7 +16,7 @@ from tui.widgets.top_bar import BarFacts, TopBar
 
 def empty_table() -> Table[str]:
     """A table of seven columns without rows."""
-    columns = [Column(str(index), f"COLUMN {index}", lambda row, _: cell(row)) for index in range(7)]
+    columns: list[Column[str]] = [Column(str(index), f"COLUMN {index}", lambda row, _: cell(row)) for index in range(7)]
     return Table(columns, lambda row: row)
 
 

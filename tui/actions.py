@@ -134,7 +134,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "session.stop",
         "stop",
-        "Stop the session, or all marked: interrupt, then terminate, then kill",
+        "Stop one or all marked: interrupt, terminate, kill",
         ("x",),
         Scope.SANDBOXES,
         30,
@@ -166,7 +166,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("log.previous_error", "error before", "Go to the error before", ("E",), Scope.LOG),
     Action("log.wrap", "wrap", "Wrap long lines, or cut them", ("w",), Scope.LOG, 27),
     Action("log.times", "times", "Show or hide when each line came", ("t",), Scope.LOG, 28),
+    Action("log.open", "whole line", "Show one line whole, however long", ("enter",), Scope.LOG),
+    Action("log.select", "select", "Begin to select lines, or select none", ("V",), Scope.LOG),
     Action("log.copy", "copy", "Copy the selection, or the line", ("c",), Scope.LOG),
+    Action("log.copy_visible", "copy screen", "Copy the lines in sight", ("C",), Scope.LOG, method="copy('visible')"),
+    Action("log.copy_last", "copy newest", "Copy the newest 100 lines", ("Y",), Scope.LOG, method="copy('last')"),
     Action("log.save", "save", "Save the output to a file", ("ctrl+s",), Scope.LOG),
     # in the activity drawer
     Action(

@@ -106,7 +106,7 @@ class PinfoldApp(App[None]):
         self._open_services = services
         self._pinfold: Pinfold | None = None
         self._serving: asyncio.Task[None] | None = None
-        self.failure: PinfoldError | None = None
+        self.failure: Exception | None = None
         self._interface = InterfaceSettings(self, home.themes_dir, plain=plain)
         register_builtin_themes(self)
         self._interface.wear_first(TERMINAL_THEME if plain else first_theme(self, home.config_file))
@@ -133,11 +133,9 @@ class PinfoldApp(App[None]):
     async def _serve(self) -> None:
         try:
             await Bridge(self.home, self.store).run(self._opened)
-        except PinfoldError as error:
+        except Exception as error:  # told on the terminal once the screens are gone
             self.failure = error
             self.exit(return_code=1)
-        except Exception as error:
-            self.report(error)
 
     def _opened(self, pinfold: Pinfold) -> None:
         self._pinfold = pinfold
@@ -309,6 +307,7 @@ def run(home: Home) -> None:
 
     Raises:
         PinfoldError: The home cannot be opened.
+        Exception: The services failed in a way nobody foresaw.
     """
     app = PinfoldApp(home)
     app.run()

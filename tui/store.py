@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -200,7 +200,7 @@ class Store:
         self.engines: tuple[EngineRow, ...] = ()
         self.interface: Interface | None = None
         self.awaiting = "the services"
-        self.awaiting_since = 0.0
+        self.awaiting_since = time.monotonic()
         self._known_agents: dict[str, Agent] = {}
         self.agents_changed: Signal[None] = Signal(owner, "agents")
         self.sessions_changed: Signal[None] = Signal(owner, "sessions")
@@ -290,8 +290,3 @@ class Store:
         if agents != self.agents:
             self.agents = agents
             self.agents_changed.publish(None)
-
-
-def states(rows: Iterable[SessionRow]) -> Counter[str]:
-    """Count sessions by the word of their state."""
-    return Counter(row.state.value if row.state else "orphan" for row in rows)

@@ -21,6 +21,7 @@ T = TypeVar("T")
 class Dialog(ModalScreen[T]):
     """What all dialogs share: a box, escape to leave, arrows between buttons."""
 
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (34, "-high")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave", show=False),
         Binding("left", "app.focus_previous", show=False),

@@ -95,8 +95,7 @@ class LogLines(LineCanvas):
     def scroll_rows(self, count: int) -> None:
         """Go down, or up when negative; reaching the end follows it again."""
         view = self.viewport
-        if self._sheet is not None:
-            self._sheet.read(view.top.row + min(count, 0), view.height + abs(count))
+        self._read_near(view.top.row + min(count, 0), view.height + abs(count))
         view.move(count)
         self._moved()
 
@@ -111,16 +110,25 @@ class LogLines(LineCanvas):
     def go_to(self, row: int) -> None:
         """Put the cursor on a row and bring it into sight; does not follow from there."""
         self.cursor = row
-        if self._sheet is not None:
-            self._sheet.read(row - self.viewport.height, 2 * self.viewport.height)
+        self._read_near(row - self.viewport.height, 2 * self.viewport.height)
         self.viewport.show(row)
         self._show_place()
         self.post_message(self.Moved())
 
     def go_to_top(self, place: Place) -> None:
         """Make a place the first one in sight."""
+        self._read_near(place.row, self.viewport.height)
         self.viewport.go_to(place)
         self._moved()
+
+    def _read_near(self, start: int, count: int) -> None:
+        """Read rows that are about to come into sight; what was dropped meanwhile does not come back."""
+        if self._sheet is not None:
+            view, rows = self.viewport, self._sheet.rows
+            view.first = max(view.first, rows.first)
+            if view.first >= view.end:  # nothing is left of what the view was held at
+                view.end = rows.end
+            self._sheet.read(start, count)
 
     def select(self, anchor: int | None, cursor: int | None) -> None:
         """Select the rows between two, or none; a selection does not run away from under the operator."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -59,12 +59,12 @@ class Table(Generic[R], ScrollView, can_focus=True):
     class Moved(Message):
         """The cursor stands on another row, or none."""
 
-        def __init__(self, table: Table[R]) -> None:
+        def __init__(self, table: Table[Any]) -> None:
             super().__init__()
             self.table = table
 
         @property
-        def control(self) -> Table[R]:
+        def control(self) -> Table[Any]:
             """The table."""
             return self.table
 
