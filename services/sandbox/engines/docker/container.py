@@ -212,7 +212,7 @@ def log_options(output_limit: int) -> dict[str, str]:
         output_limit: Bytes of output to keep.
     """
     size = max(_SMALLEST_LOG_FILE, output_limit // 4)
-    return {"max-size": str(size), "max-file": str(max(2, output_limit // size + 1)), "compress": "false"}
+    return {"max-size": str(size), "max-file": str(-(-output_limit // size) + 1), "compress": "false"}
 
 
 def _network(spec: SandboxSpec) -> str:

@@ -23,7 +23,9 @@ _START_SECONDS = 60.0
 """Before its first word the engine asks the registry, which may be slow."""
 
 
-class _Detail(msgspec.Struct):
+class Detail(msgspec.Struct):
+    """`progressDetail`; bytes."""
+
     current: int = 0
     total: int = 0
 
@@ -33,7 +35,7 @@ class PullMessage(msgspec.Struct):
 
     status: str = ""
     id: str = ""
-    progress: _Detail | None = msgspec.field(default=None, name="progressDetail")
+    progress: Detail | None = msgspec.field(default=None, name="progressDetail")
     error: str = ""
 
 
