@@ -91,7 +91,7 @@ class Demultiplexer:
 
     def _take_frames(self, buffer: bytes, batch: Batch) -> int:
         """Walk the frames and return how many bytes were consumed; the one loop here that runs for every line."""
-        view, unpack = memoryview(buffer), _HEADER.unpack_from
+        unpack = _HEADER.unpack_from
         position, end = 0, len(buffer)
         add: Callable[[bytes | memoryview], None] = bytearray().extend
         word, source, last, until, held = -1, self._stdout, b"", b"", False
@@ -115,7 +115,7 @@ class Demultiplexer:
                 last, latest = stamp, position
                 if stamp > until:
                     add, until = batch.begin(source, stamp)
-                add(view[position + 39 : after])
+                add(buffer[position + 39 : after])
             else:
                 if latest >= 0:
                     source.took(last, buffer[latest + 39 : position])

@@ -153,6 +153,7 @@ class Matching:
             final = reader.complete
             if reader.size == self._seen_size and self._progress.complete:
                 return _Step(reader.first, reader.end, [], offset, searched, reader.end, True, final)
+            offset = min(offset, reader.size)  # a writer that crashed may have left less
             until = time.monotonic() + _STEP_SECONDS
             found: list[Mask] = []
             redone_from = None

@@ -81,4 +81,4 @@ def test_no_line_takes_long(piece: bytes) -> None:
     line = piece * (100_000 // len(piece))
     start = time.thread_time()
     level_of(line)
-    assert time.thread_time() - start < 0.2
+    assert time.thread_time() - start < 1.0

@@ -192,7 +192,7 @@ async def test_a_pattern_that_takes_for_ever_ends_the_search_and_never_the_scree
             async with contextlib.aclosing(search.run()) as progress:
                 await until(progress, lambda at: at.complete)
         beating.cancel()
-        assert longest < 1.0
+        assert longest < 5.0
 
 
 async def test_closing_ends_a_search_that_hangs_in_its_pattern(tmp_path: Path) -> None:
