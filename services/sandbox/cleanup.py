@@ -10,7 +10,7 @@ from services.activity import Draft
 from services.errors import EngineError, LockHeld, PinfoldError, SpoolError
 from services.home import BlockingCalls, Home
 from services.output import SpoolWriter
-from services.sandbox import transitions
+from services.sandbox import transitions, upkeep
 from services.sandbox.model import Session
 from services.sandbox.roster import EngineRoster
 from services.sandbox.session_files import SessionFiles
@@ -30,16 +30,24 @@ class Cleanup:
         self._now = now
 
     async def give_up(self, session: str, reason: str, *, cancelled: bool, actor: str = "operator") -> None:
-        """End a session whose main process was never let go, and remove what was made of its sandbox."""
-        ended = await self._store.change(
-            session, transitions.not_started(self._now(), reason, cancelled=cancelled, actor=actor)
-        )
-        if ended is None:
+        """End a session whose main process was never let go, and remove what was made of its sandbox.
+
+        The caller holds the session's `hands` lock. The end is recorded last, so that who is killed on the way leaves a
+        start that can be given up again.
+        """
+        found = (await self._store.by_id([session])).get(session)
+        if found is None or found.state.ended or not transitions.never_ran(found):
             return
-        await self.complete_output(ended)
-        found = ended if ended.sandbox else await self._find_unrecorded(ended)
-        if found is not None:
-            await self.remove_sandbox(found, "it was never used")
+        sandbox = found.sandbox or await self._unrecorded_sandbox(found)
+        problem = await self._remove(found, sandbox) if sandbox else ""
+        unfinished = await self._complete_output(found)
+        told = f"{reason}; {unfinished}" if unfinished else reason
+        decide = transitions.not_started(self._now(), told, cancelled=cancelled, actor=actor)
+        if await self._store.change(session, decide) is None or not sandbox:
+            return
+        await self._store.change(session, upkeep.left_over(sandbox))
+        decide = upkeep.not_cleaned(problem) if problem else upkeep.cleaned(sandbox, "it was never used")
+        await self._store.change(session, decide)
 
     async def remove_sandbox(self, session: Session, reason: str) -> bool:
         """Remove the sandbox of an ended session; its record and output stay.
@@ -47,15 +55,10 @@ class Cleanup:
         Returns:
             Whether it is gone. What went wrong otherwise is in the session's detail and its steps.
         """
-        if not session.sandbox:
-            return True
-        try:
-            await (await self._roster.engine_of(session)).remove(session.sandbox)
-        except EngineError as error:
-            await self._store.change(session.id, transitions.not_cleaned(str(error)))
-            return False
-        await self._store.change(session.id, transitions.cleaned(session.sandbox, reason))
-        return True
+        problem = await self._remove(session, session.sandbox)
+        decide = upkeep.not_cleaned(problem) if problem else upkeep.cleaned(session.sandbox, reason)
+        await self._store.change(session.id, decide)
+        return not problem
 
     async def forget(self, session: Session, *, leave_behind: bool = False) -> None:
         """Remove a session entirely: sandbox, record and output.
@@ -81,14 +84,11 @@ class Cleanup:
         )
         await self._calls.run(_remove_tree, self._home.session_dir(session.id))
 
-    async def complete_output(self, session: Session, note: str = "") -> None:
-        """Mark the output of a session that will print no more as complete, unless another process is writing it."""
-        try:
-            await self._calls.run(_finish, SessionFiles.of(self._home, session.id), session, note)
-        except LockHeld:
-            return
-        except SpoolError as error:
-            await self._store.change(session.id, transitions.noted(f"its output was not completed: {error}"))
+    async def complete_output(self, session: Session, note: str) -> None:
+        """Mark the output of a session whose sandbox is gone as complete, with a remark of why."""
+        problem = await self._complete_output(session, note)
+        if problem:
+            await self._store.change(session.id, upkeep.noted(problem))
 
     async def sweep_directories(self) -> None:
         """Remove what a removal, or a start that recorded nothing yet, left when it was killed.
@@ -115,16 +115,31 @@ class Cleanup:
         finally:
             hands.release()
 
-    async def _find_unrecorded(self, session: Session) -> Session | None:
-        """Look for a sandbox that was made although nobody got to record it."""
+    async def _complete_output(self, session: Session, note: str = "") -> str:
+        """Return what kept it from being completed; another process that writes it completes it as well."""
+        try:
+            await self._calls.run(_finish, SessionFiles.of(self._home, session.id), session, note)
+        except LockHeld:
+            return ""
+        except SpoolError as error:
+            return f"its output was not completed: {error}"
+        return ""
+
+    async def _remove(self, session: Session, sandbox: str) -> str:
+        """Remove a sandbox, or return why that failed."""
+        try:
+            await (await self._roster.engine_of(session)).remove(sandbox)
+        except EngineError as error:
+            return str(error)
+        return ""
+
+    async def _unrecorded_sandbox(self, session: Session) -> str:
+        """Look for a sandbox that was made although nobody got to record it; "" when there is none."""
         try:
             sandboxes = await (await self._roster.engine_of(session)).list()
         except EngineError:
-            return None  # whoever next compares this engine with the records finds it
-        for sandbox in sandboxes:
-            if sandbox.session == session.id:
-                return await self._store.change(session.id, transitions.left_over(sandbox.id))
-        return None
+            return ""  # whoever next compares this engine with the records finds it
+        return next((sandbox.id for sandbox in sandboxes if sandbox.session == session.id), "")
 
 
 def _finish(files: SessionFiles, session: Session, note: str) -> None:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from services.errors import DatabaseError, EngineUnavailable, LockHeld, PinfoldError, SandboxGone, SessionNotFound
 from services.home import BlockingCalls, Home
 from services.output import SpoolReader, SpoolWriter
-from services.sandbox import transitions
+from services.sandbox import transitions, upkeep
 from services.sandbox.cleanup import Cleanup
 from services.sandbox.engines.engine import Engine, SandboxState
 from services.sandbox.model import Session
@@ -134,7 +134,7 @@ class Followers:
         writer = await self._open_writer(session, keep_unindexed=False)
         try:
             if session.detail.startswith(_TROUBLE):
-                await self._store.change(session.id, transitions.noted(""))
+                await self._store.change(session.id, upkeep.noted(""))
             await engine.follow(session.sandbox, writer)
         except BaseException:
             writer.close()
@@ -177,7 +177,7 @@ class Followers:
 
     async def _complain(self, session: str, error: PinfoldError) -> None:
         if not isinstance(error, EngineUnavailable):  # an engine that is away is shown for itself
-            await self._store.change(session, transitions.noted(f"{_TROUBLE}: {error}"))
+            await self._store.change(session, upkeep.noted(f"{_TROUBLE}: {error}"))
 
 
 def _finish_and_close(writer: SpoolWriter) -> None:

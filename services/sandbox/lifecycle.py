@@ -27,7 +27,7 @@ from msgspec.structs import replace
 from services.errors import EngineError, PinfoldError
 from services.home import BlockingCalls, Home
 from services.output import SpoolReader
-from services.sandbox import transitions
+from services.sandbox import transitions, upkeep
 from services.sandbox.cleanup import Cleanup
 from services.sandbox.model import Session, SessionState
 from services.sandbox.roster import EngineRoster
@@ -164,7 +164,7 @@ class Lifecycle:
 
     async def _heard(self, session: Session, at: int) -> None:
         self._observed.pop(session.id, None)
-        await self._store.change(session.id, transitions.active(at))
+        await self._store.change(session.id, upkeep.active(at))
 
     async def _observe(self, session: Session, output: int) -> None:
         sample = await self._sample(session)

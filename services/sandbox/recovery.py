@@ -22,7 +22,7 @@ import msgspec
 
 from services.errors import SandboxGone
 from services.home import Home
-from services.sandbox import transitions
+from services.sandbox import transitions, upkeep
 from services.sandbox.cleanup import Cleanup
 from services.sandbox.engines.engine import Engine, SandboxState
 from services.sandbox.following import Followers
@@ -120,9 +120,9 @@ class Recovery:
     async def _settle(self, session: Session, sandbox: SandboxState | None, engine: Engine) -> None:
         if sandbox is not None and not session.sandbox:
             if await _knows(engine, sandbox.id):
-                await self._store.change(session.id, transitions.left_over(sandbox.id))
+                await self._store.change(session.id, upkeep.left_over(sandbox.id))
         elif sandbox is None and session.sandbox and not await _knows(engine, session.sandbox):
-            await self._store.change(session.id, transitions.cleaned(session.sandbox, "it was gone already"))
+            await self._store.change(session.id, upkeep.cleaned(session.sandbox, "it was gone already"))
 
     async def _give_up_if_left(self, session: Session) -> None:
         hands = SessionFiles.of(self._home, session.id).hands()

@@ -27,7 +27,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from services.activity import Draft
+from services.activity import Draft, Outcome
 from services.sandbox.endings import ending
 from services.sandbox.engines.engine import SandboxState
 from services.sandbox.model import Session, SessionState, Step, StepState
@@ -39,7 +39,6 @@ BEING_STARTED = frozenset({S.PREPARING, S.PULLING, S.CREATING, S.STARTING})
 IN_SANDBOX = frozenset({S.RUNNING, S.STOPPING})
 
 _DETAIL_LIMIT = 2000
-_NOT_REMOVED = "its sandbox could not be removed"
 
 
 def one_line(text: str) -> str:
@@ -48,6 +47,13 @@ def one_line(text: str) -> str:
     if len(line) > _DETAIL_LIMIT:
         line = f"{line[: _DETAIL_LIMIT - 1]}…"
     return line.encode("utf-8", "replace").decode("utf-8")
+
+
+def entry_for(
+    verb: str, session: Session, *, actor: str = "operator", outcome: Outcome = "done", detail: str = ""
+) -> Draft:
+    """Draft the activity entry that goes with a change of a session."""
+    return Draft(verb, actor, session.agent, session.id, outcome, one_line(detail))
 
 
 def never_ran(session: Session) -> bool:
@@ -120,7 +126,7 @@ def running(now: int, note: str) -> Decide:
         return Update(
             replace(session, state=S.RUNNING, detail=one_line(note), started_at=now, active_at=now),
             (StepChange("start", "done"), StepChange("run", "running")),
-            entry=_entry("session.start", session, detail=f"{session.runner} on {session.engine}"),
+            entry=entry_for("session.start", session, detail=f"{session.runner} on {session.engine}"),
         )
 
     return decide
@@ -138,7 +144,7 @@ def not_started(now: int, reason: str, *, cancelled: bool, actor: str = "operato
         return Update(
             replace(session, state=S.STOPPED if given_up else S.FAILED, detail=detail, ended_at=now),
             _close_running(steps, "cancelled" if given_up else "failed", detail),
-            entry=_entry(
+            entry=entry_for(
                 "session.cancel" if given_up else "session.start",
                 session,
                 actor=actor,
@@ -163,7 +169,7 @@ def stopping(now: int, verb: str, actor: str, reason: str) -> Decide:
         active_at = now if actor == "operator" else session.active_at
         return Update(
             replace(session, state=S.STOPPING, detail=detail, active_at=active_at),
-            entry=_entry(verb, session, actor=actor, detail=detail),
+            entry=entry_for(verb, session, actor=actor, detail=detail),
         )
 
     return decide
@@ -178,7 +184,7 @@ def rung(name: str, state: StepState, detail: str, *, verb: str = "", step_detai
         return Update(
             replace(session, detail=one_line(detail)),
             (_tidy(StepChange(name, state, step_detail)),),
-            entry=_entry(verb, session, actor="pinfold") if verb else None,
+            entry=entry_for(verb, session, actor="pinfold") if verb else None,
         )
 
     return decide
@@ -190,7 +196,7 @@ def interrupting() -> Decide:
     def decide(session: Session, _: tuple[Step, ...]) -> Update | None:
         if session.state is not S.RUNNING:
             return None
-        return Update(session, (StepChange("interrupt", "running"),), entry=_entry("session.interrupt", session))
+        return Update(session, (StepChange("interrupt", "running"),), entry=entry_for("session.interrupt", session))
 
     return decide
 
@@ -217,7 +223,7 @@ def not_stopped(reason: str) -> Decide:
         return Update(
             replace(session, state=S.RUNNING, detail=detail),
             _close_running(rungs, "failed", one_line(reason)),
-            entry=_entry("session.stop", session, actor="pinfold", outcome="failed", detail=detail),
+            entry=entry_for("session.stop", session, actor="pinfold", outcome="failed", detail=detail),
         )
 
     return decide
@@ -247,7 +253,7 @@ def ended(sandbox: SandboxState, now: int) -> Decide:
             ),
             (StepChange("run", "done" if well else "failed", detail),),
             close="done",
-            entry=_entry(
+            entry=entry_for(
                 "session.end",
                 session,
                 actor="pinfold",
@@ -270,80 +276,8 @@ def lost(now: int, reason: str) -> Decide:
             replace(session, state=S.LOST, detail=detail, sandbox="", ended_at=now),
             (StepChange("run", "failed", detail),),
             close="failed",
-            entry=_entry("session.lost", session, actor="pinfold", outcome="failed", detail=detail),
+            entry=entry_for("session.lost", session, actor="pinfold", outcome="failed", detail=detail),
         )
-
-    return decide
-
-
-# --- after the end
-
-
-def cleaned(sandbox: str, reason: str) -> Decide:
-    """The sandbox of an ended session was removed; its row and output stay."""
-
-    def decide(session: Session, _: tuple[Step, ...]) -> Update | None:
-        if not session.state.ended or session.sandbox != sandbox or not sandbox:
-            return None
-        return Update(
-            replace(session, sandbox="", detail=_without_complaint(session.detail)),
-            (StepChange("cleanup", "done", reason),),
-            entry=_entry("session.cleanup", session, actor="pinfold", detail=reason),
-        )
-
-    return decide
-
-
-def not_cleaned(reason: str) -> Decide:
-    """Removing the sandbox failed and will be tried again; the session stays listed and says so."""
-
-    def decide(session: Session, _: tuple[Step, ...]) -> Update | None:
-        complaint = f"{_NOT_REMOVED}: {reason}"
-        own = _without_complaint(session.detail)
-        detail = one_line(f"{own}; {complaint}" if own else complaint)
-        if not session.state.ended or session.detail == detail:
-            return None
-        return Update(
-            replace(session, detail=detail),
-            (StepChange("cleanup", "failed", one_line(reason)),),
-            entry=_entry("session.cleanup", session, actor="pinfold", outcome="failed", detail=complaint),
-        )
-
-    return decide
-
-
-def left_over(sandbox: str) -> Decide:
-    """A sandbox turned up for a session that ended without one, as after a call whose answer was lost."""
-
-    def decide(session: Session, _: tuple[Step, ...]) -> Update | None:
-        if not session.state.ended or session.sandbox:
-            return None
-        return Update(replace(session, sandbox=sandbox))
-
-    return decide
-
-
-def active(now: int) -> Decide:
-    """The sandbox gave a sign of being busy."""
-
-    def decide(session: Session, _: tuple[Step, ...]) -> Update | None:
-        if session.state is not S.RUNNING or now <= (session.active_at or 0):
-            return None
-        return Update(replace(session, active_at=now))
-
-    return decide
-
-
-def noted(detail: str) -> Decide:
-    """Something is to be said of a running session, or added to what is said of an ended one."""
-
-    def decide(session: Session, _: tuple[Step, ...]) -> Update | None:
-        line = one_line(detail)
-        if session.state.ended and session.detail and line not in session.detail:
-            line = f"{session.detail}; {line}"
-        if session.detail == line or (session.state is not S.RUNNING and session.state.live):
-            return None
-        return Update(replace(session, detail=line))
 
     return decide
 
@@ -352,13 +286,5 @@ def _close_running(steps: Iterable[Step], state: StepState, detail: str) -> tupl
     return tuple(StepChange(step.name, state, detail) for step in steps if step.state == "running")
 
 
-def _without_complaint(detail: str) -> str:
-    return detail.partition(_NOT_REMOVED)[0].removesuffix("; ")
-
-
 def _tidy(step: StepChange) -> StepChange:
     return StepChange(step.name, step.state, one_line(step.detail))
-
-
-def _entry(verb: str, session: Session, *, actor: str = "operator", outcome: str = "done", detail: str = "") -> Draft:
-    return Draft(verb, actor, session.agent, session.id, "failed" if outcome == "failed" else "done", one_line(detail))

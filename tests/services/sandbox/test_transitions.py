@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from services.activity import ActivityLog
-from services.sandbox import transitions
+from services.sandbox import transitions, upkeep
 from services.sandbox.engines.engine import SandboxState
 from services.sandbox.model import SessionState
 from services.sandbox.rows import StepChange
@@ -103,12 +103,12 @@ async def test_a_failed_start_leaves_no_step_running_and_tells_why_at_the_step(s
 
 async def test_a_cleanup_that_fails_keeps_the_session_listed_with_the_reason_until_it_works(store: SessionStore):
     await recorded(store, state=S.FAILED, sandbox="c1", detail="status 3", started_at=3)
-    await store.change("s1", transitions.not_cleaned("the engine is away"))
+    await store.change("s1", upkeep.not_cleaned("the engine is away"))
     failed = await store.get("s1")
     assert failed.sandbox == "c1"
     assert failed.detail == "status 3; its sandbox could not be removed: the engine is away"
-    assert await store.change("s1", transitions.not_cleaned("the engine is away")) is None
-    await store.change("s1", transitions.cleaned("c1", "oneshot"))
+    assert await store.change("s1", upkeep.not_cleaned("the engine is away")) is None
+    await store.change("s1", upkeep.cleaned("c1", "oneshot"))
     done = await store.get("s1")
     assert (done.sandbox, done.detail) == ("", "status 3")
 
@@ -116,9 +116,9 @@ async def test_a_cleanup_that_fails_keeps_the_session_listed_with_the_reason_unt
 @pytest.mark.parametrize("state", ENDED_STATES, ids=str)
 def test_a_sandbox_is_cleaned_only_while_it_is_the_recorded_one(state):
     ended = session(state=state, sandbox="c1", started_at=3)
-    assert transitions.cleaned("c1", "why")(ended, ()) is not None
-    assert transitions.cleaned("c2", "why")(ended, ()) is None
-    assert transitions.cleaned("", "why")(session(state=state), ()) is None
+    assert upkeep.cleaned("c1", "why")(ended, ()) is not None
+    assert upkeep.cleaned("c2", "why")(ended, ()) is None
+    assert upkeep.cleaned("", "why")(session(state=state), ()) is None
 
 
 @pytest.mark.parametrize(
