@@ -14,6 +14,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from benchmarks.result import Result
@@ -52,8 +53,8 @@ async def _measure(home: Home) -> list[Result]:
             _path_row("policy-path", policy, "<=50us", 50.0),
             _row(
                 "policy-command",
-                [lambda line=line: policy.command(line) for line in COMMANDS],
-                [lambda line=line: shlex.split(line) for line in COMMANDS],
+                [partial(policy.command, line) for line in COMMANDS],
+                [partial(shlex.split, line) for line in COMMANDS],
                 "<=100us",
                 100.0,
             ),
@@ -73,8 +74,8 @@ def _path_row(name: str, policy: Policy, target: str, limit: float) -> Result:
     workspace = str(policy.paths.workspace)
     return _row(
         name,
-        [lambda path=path: policy.read(path) for path in PATHS],
-        [lambda path=path: os.path.realpath(os.path.join(workspace, path)) for path in PATHS],  # noqa: PTH118
+        [partial(policy.read, path) for path in PATHS],
+        [partial(os.path.realpath, f"{workspace}/{path}") for path in PATHS],
         target,
         limit,
     )

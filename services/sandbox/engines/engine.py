@@ -169,7 +169,7 @@ class Engine(Protocol):
         ...
 
     async def run(self, sandbox: str, command: tuple[str, ...]) -> tuple[int, bytes]:
-        """Run one more command inside a running sandbox to its end; return its status and the last 64 KiB it printed."""
+        """Run one more command in a running sandbox to its end; return its status and the last 64 KiB it printed."""
         ...
 
     async def inspect(self, sandbox: str) -> SandboxState:

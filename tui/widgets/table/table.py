@@ -279,7 +279,9 @@ class Table(Generic[R], ScrollView, can_focus=True):
             if placed.x > x:
                 segments.append(Segment(" " * (placed.x - x), base))
             for text, tone in fit(spans, placed.width, right=placed.column.right, ellipsis=signs.ellipsis):
-                style = base + self.get_component_rich_style(f"table--{tone}", partial=True) if tone and not solid else base
+                style = base
+                if tone and not solid:
+                    style += self.get_component_rich_style(f"table--{tone}", partial=True)
                 segments.append(Segment(text, style))
             x = placed.x + placed.width
         return Strip(segments).adjust_cell_length(width, base)
