@@ -1,4 +1,7 @@
-"""A dockerd of the tests' own, beside the machine's: own data, own socket, no networks."""
+"""A dockerd of the tests' own, beside the machine's: own data, own socket, and no networks.
+
+It has a network namespace of its own, since a dockerd without a bridge removes the other one's.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,16 @@ class PrivateEngine:
 
     def start(self, *options: str) -> None:
         """Start it and wait until it answers."""
-        command = ["dockerd", "--host", self.host, "--data-root", f"{self.folder}/data", "--exec-root"]
+        command = [
+            "unshare",
+            "--net",
+            "dockerd",
+            "--host",
+            self.host,
+            "--data-root",
+            f"{self.folder}/data",
+            "--exec-root",
+        ]
         command += [f"{self.folder}/exec", "--pidfile", f"{self.folder}/docker.pid", *ALONE, *options]
         with (self.folder / "dockerd.log").open("a") as log:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)

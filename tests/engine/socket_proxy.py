@@ -1,9 +1,10 @@
-"""A unix socket in front of the engine's, for the faults of a connection."""
+"""A door in front of the engine's socket: for the faults of a connection, or with TLS."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,16 +55,22 @@ class SocketProxy:
             self._server.close()
             self.path.unlink(missing_ok=True)
             self._server = None
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._drop_all()
 
     async def drop(self) -> None:
         """Drop every connection, and go on listening."""
         await self.cut()
         await self.start()
 
+    async def _drop_all(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._server is None:  # it had knocked before the cut
+            writer.transport.abort()
+            return
         self.connections += 1
         task = asyncio.current_task()
         assert task is not None
@@ -93,4 +100,34 @@ class SocketProxy:
             sink.write(data)
             await sink.drain()
         await self._flowing.wait()
-        sink.write_eof()
+        if sink.can_write_eof():
+            sink.write_eof()
+
+
+class TlsDoor(SocketProxy):
+    """Listens on a port of this machine, behind TLS.
+
+    Args:
+        tls: The server's side.
+        engine: The engine's socket.
+    """
+
+    def __init__(self, tls: ssl.SSLContext, engine: Path) -> None:
+        super().__init__(Path(), engine)
+        self._tls = tls
+
+    @property
+    def port(self) -> int:
+        assert self._server is not None
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def start(self) -> None:
+        """Listen."""
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
+
+    async def cut(self) -> None:
+        """Drop every connection and take no more."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        await self._drop_all()

@@ -230,7 +230,7 @@ async def test_a_long_line_that_spans_two_followers_while_the_other_stream_runs_
 async def test_rotation_of_the_engines_log_repeats_and_loses_nothing(
     engine: DockerEngine, sandboxes: Sandboxes, spool: Spool
 ) -> None:
-    """80 MB and so more than one file, written by one process while another wants the same processor."""
+    """80 MB, which is more than one file."""
     script = "awk 'BEGIN { for (i = 0; i < 80000; i++) printf \"%08d %0990d\\n\", i, 7 }'"
     sandbox = await engine.create(sandboxes.script(script, output_limit=MIB), {})
     async with following(engine, sandbox, spool):

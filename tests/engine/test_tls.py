@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import socket
+import ssl
 import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ import pytest
 
 from services.home import BlockingCalls
 from services.sandbox.engines.docker import DockerEngine
-from tests.engine.private_engine import PrivateEngine
 from tests.engine.sandboxes import Sandboxes
+from tests.engine.socket_proxy import TlsDoor
 from tests.engine.spools import Spool
 
 
@@ -49,23 +49,19 @@ def sign(authority: Path, folder: Path, extensions: str) -> None:
     shutil.copy(authority / "ca.pem", folder)
 
 
-def free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        return int(bound.getsockname()[1])
-
-
 @pytest.fixture
-def worker(private_engine: PrivateEngine, tmp_path: Path) -> Worker:
+async def worker(docker_host: str, tmp_path: Path) -> AsyncIterator[Worker]:
+    """The engine, behind a door that takes only clients with a certificate of its authority."""
     make_authority(tmp_path / "ca")
     sign(tmp_path / "ca", tmp_path / "server", "subjectAltName = IP:127.0.0.1\nextendedKeyUsage = serverAuth\n")
     sign(tmp_path / "ca", tmp_path / "client", "extendedKeyUsage = clientAuth\n")
-    port = free_port()
-    files = [f"--tls{option}={tmp_path}/server/{name}.pem" for option, name in (("cacert", "ca"), ("cert", "cert"))]
-    private_engine.restart(
-        "--host", f"tcp://127.0.0.1:{port}", "--tlsverify", *files, f"--tlskey={tmp_path}/server/key.pem"
-    )
-    return Worker(f"tcp://127.0.0.1:{port}", tmp_path / "client")
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=tmp_path / "server" / "ca.pem")
+    tls.verify_mode = ssl.CERT_REQUIRED
+    tls.load_cert_chain(tmp_path / "server" / "cert.pem", tmp_path / "server" / "key.pem")
+    door = TlsDoor(tls, Path(docker_host.removeprefix("unix://")))
+    await door.start()
+    yield Worker(f"tcp://127.0.0.1:{door.port}", tmp_path / "client")
+    await door.cut()
 
 
 @pytest.fixture

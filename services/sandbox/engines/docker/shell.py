@@ -11,20 +11,20 @@ from services.sandbox.engines.docker.api import Api, EngineStream
 from services.sandbox.engines.docker.commands import CommandState, exit_status
 from services.sandbox.engines.docker.container import Identified
 from services.sandbox.engines.docker.control import Control
-from services.sandbox.engines.docker.failures import Refused
+from services.sandbox.engines.docker.failures import Refused, plain
 
 if TYPE_CHECKING:
     from docker import APIClient
 
 _BEST_SHELL = ("sh", "-c", "if command -v bash >/dev/null 2>&1; then exec bash; else exec sh; fi")
-_TELL_PROCESS = 'echo "$$" && exec "$@"'
-"""The terminal's first line is the process's number inside the sandbox, by which it can be hung up on."""
+_HELD_BACK = 'echo "$$" && read -r go && exec "$@"'
+"""Tells the process's number inside the sandbox, by which it can be hung up on, and waits until the size is right."""
 
 _DETACH_KEYS = "ctrl-^,ctrl-@,ctrl-^,ctrl-@,ctrl-^,ctrl-@,ctrl-^,ctrl-@"
 """The engine always watches for some keys; these nobody types, while its own choice swallows ctrl-p."""
 
-_FIRST_LINE_SECONDS = 10.0
-_FIRST_LINE_LIMIT = 4096
+_LINE_SECONDS = 10.0
+_LINE_LIMIT = 4096
 
 
 class DockerShell:
@@ -114,7 +114,7 @@ async def open_shell(
         EngineUnavailable: The engine was lost.
     """
     what = "cannot open a shell"
-    argv = ["/bin/sh", "-c", _TELL_PROCESS, "sh", *(command or _BEST_SHELL)]
+    argv = ["/bin/sh", "-c", _HELD_BACK, "sh", *(command or _BEST_SHELL)]
 
     def create(client: APIClient) -> object:
         environment = {"TERM": "xterm-256color"}
@@ -131,13 +131,17 @@ async def open_shell(
         headers={"Connection": "Upgrade", "Upgrade": "tcp"},
     )
     try:
-        with contextlib.suppress(Refused):  # it ended at once; what it printed says why
-            await _resize(control, made.id, columns, rows)
-        process, first = await _first_line(stream)
+        number, rest = await _line(stream, b"")
+        if not number.isdigit():
+            words = b" ".join((number, rest)).decode("utf-8", "replace").strip()
+            raise EngineError(what, why=plain(words) or "it ended at once", fix="The image needs /bin/sh.")
+        await _resize(control, made.id, columns, rows)
+        await stream.send(b"\n")
+        _, shown = await _line(stream, rest)  # the terminal's echo of it
     except BaseException:
         stream.close()
         raise
-    return DockerShell(control, stream, sandbox, made.id, process, first)
+    return DockerShell(control, stream, sandbox, made.id, int(number), shown)
 
 
 async def _resize(control: Control, command: str, columns: int, rows: int) -> None:
@@ -146,21 +150,16 @@ async def _resize(control: Control, command: str, columns: int, rows: int) -> No
     )
 
 
-async def _first_line(stream: EngineStream) -> tuple[int, bytes]:
-    """Read the process's number and return it with what came behind it."""
-    shown = b""
+async def _line(stream: EngineStream, shown: bytes) -> tuple[bytes, bytes]:
+    """Read on until a line has ended; return it, and what came behind it."""
     try:
-        async with asyncio.timeout(_FIRST_LINE_SECONDS):
-            while b"\n" not in shown and len(shown) < _FIRST_LINE_LIMIT:
+        async with asyncio.timeout(_LINE_SECONDS):
+            while b"\n" not in shown and len(shown) < _LINE_LIMIT:
                 data = await stream.read()
                 if not data:
                     break
                 shown += data
     except TimeoutError as error:
-        raise EngineError("cannot open a shell", why="it does not start within 10 seconds") from error
+        raise EngineError("cannot open a shell", why=f"it does not start within {_LINE_SECONDS:.0f} seconds") from error
     line, _, rest = shown.partition(b"\n")
-    number = line.strip()
-    if not number.isdigit():
-        words = shown.decode("utf-8", "replace").strip()
-        raise EngineError("cannot open a shell", why=words or "it ended at once", fix="The image needs /bin/sh.")
-    return int(number), rest
+    return line.strip(), rest
