@@ -27,17 +27,20 @@ class AskBar(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "drop", show=False)]
 
-    class Changed(Message):
-        """Text or choices changed."""
+    class Said(Message):
+        """Something was done in a bar."""
 
         def __init__(self, bar: AskBar) -> None:
             super().__init__()
             self.bar = bar
 
-    class Answered(Changed):
+    class Changed(Said):
+        """Text or choices changed."""
+
+    class Answered(Said):
         """The text was given."""
 
-    class Dropped(Changed):
+    class Dropped(Said):
         """The operator wants none."""
 
     def __init__(self, sign: str, value: str, placeholder: str, choices: tuple[Choice, ...]) -> None:

@@ -185,6 +185,10 @@ class LineCanvas(Widget):
             self._sheet.repaint(painter_for(self._styles(), self._view))
 
     def _fit(self) -> None:
-        """Fit lines and rows into another size."""
-        self.viewport.height = self.size.height
+        """Fit lines and rows into another size; the first line stays where it is, if the cursor stays in sight."""
+        view, cursor = self.viewport, self.cursor
+        keeps_cursor = cursor is not None and view.shows(cursor)
+        view.height = self.size.height
         self.lay_out(replace(self._view, width=self.size.width))
+        while keeps_cursor and cursor is not None and view.height and not view.shows(cursor) and not view.at_end:
+            view.move(1)

@@ -141,8 +141,8 @@ class LogLines(LineCanvas):
     def move_cursor(self, count: int) -> None:
         """Move the cursor, and with it the end of the selection."""
         view = self.viewport
-        row = self.row_in_use() + count
-        self.select(self.selected_from, max(min(row, view.end - 1), view.first))
+        row = self.row_in_use() if self.cursor is None else self.cursor
+        self.select(self.selected_from, max(min(row + count, view.end - 1), view.first))
 
     def row_in_use(self) -> int:
         """The row of the cursor while it is in sight, else the last one in sight."""

@@ -213,7 +213,7 @@ class LogPane(SearchingPane):
             pieces = reader.raw()
         else:
             pieces = numbered_lines(
-                reader.directory, lambda position: self._numbers(rows, wanted, position), len(wanted)
+                reader.directory, lambda at: rows.line_numbers(wanted[at], _NUMBERS_AT_ONCE), len(wanted)
             )
         self._saving = Saving(path, replace=path == self._refused)
         ticking = self.set_interval(_PROGRESS_SECONDS, self._tell)
@@ -232,8 +232,3 @@ class LogPane(SearchingPane):
             ticking.stop()
             self._saving = None
             self._tell()
-
-    @staticmethod
-    def _numbers(rows: Rows, wanted: range, position: int) -> list[int]:
-        chosen = wanted[position : position + _NUMBERS_AT_ONCE]
-        return [rows.line_number(row) for row in chosen]

@@ -46,6 +46,10 @@ class Rows(Protocol):
         """
         ...
 
+    def line_numbers(self, row: int, count: int) -> list[int]:
+        """The numbers that the lines of a row and those below it have in the whole output; fewer at the end."""
+        ...
+
     def line_number(self, row: int) -> int:
         """The number of a row's line in the whole output."""
         ...
@@ -69,6 +73,10 @@ class AllLines:
     def read(self, start: int, count: int) -> list[tuple[int, Line]]:
         """Read lines from `start` on."""
         return [(line.number, line) for line in self._reader.lines(start, count, LINE_BYTES)]
+
+    def line_numbers(self, row: int, count: int) -> list[int]:
+        """The same."""
+        return list(range(max(row, self.first), min(row + count, self.end)))
 
     def line_number(self, row: int) -> int:
         """The same."""
@@ -112,9 +120,8 @@ class PassingLines:
 
     def read(self, start: int, count: int) -> list[tuple[int, Line]]:
         """Read rows from `start` on; neighbouring lines at once."""
-        oldest = self._oldest
-        stop, start = start + count, max(start, oldest)
-        numbers = self._filtered.line_numbers(start - oldest, max(stop - start, 0))
+        numbers = self.line_numbers(start, count)
+        start = max(start, self._oldest)
         if numbers and numbers[-1] >= self._reader.end:
             self._reader.refresh()
         found: list[tuple[int, Line]] = []
@@ -129,9 +136,15 @@ class PassingLines:
             position = behind
         return found
 
+    def line_numbers(self, row: int, count: int) -> list[int]:
+        """The numbers of the lines of a row and those below it; fewer at the end."""
+        position = row - self._oldest
+        gone = max(-position, 0)
+        return self._filtered.line_numbers(position + gone, max(count - gone, 0))
+
     def line_number(self, row: int) -> int:
         """The number of a row's line in the whole output."""
-        numbers = self._filtered.line_numbers(max(row - self._oldest, 0), 1)
+        numbers = self.line_numbers(row, 1)
         return numbers[0] if numbers else self._reader.end
 
     def row_at(self, line: int) -> int:
@@ -170,6 +183,10 @@ class LinePieces:
             (row, Line(row, self.line.stream, self.line.at, data[cut:following], following - cut))
             for row, cut, following in zip(range(start, stop), cuts, cuts[1:], strict=False)
         ]
+
+    def line_numbers(self, row: int, count: int) -> list[int]:
+        """The number of the one line."""
+        return [self.line.number]
 
     def line_number(self, row: int) -> int:
         """The number of the one line."""

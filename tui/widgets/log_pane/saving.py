@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import bisect
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -12,8 +13,11 @@ from services.errors import FileConflict, PinfoldError
 from services.home import BlockingCalls
 from services.output import SpoolReader
 
-_BATCH = 200
-_WHOLE = 1 << 40
+_SPAN = 1_000
+"""Lines that are read at once."""
+
+_PIECE = 64 * 1024
+"""Bytes that are read of one line at once."""
 
 
 class GivenUp(Exception):
@@ -93,15 +97,18 @@ def numbered_lines(directory: Path, next_numbers: Callable[[int], list[int]], co
 
 
 def _lines(reader: SpoolReader, numbers: list[int]) -> Iterator[bytes]:
-    """Lines whole, with a line end; neighbours are read at once."""
+    """Lines whole, with a line end; those near each other are read at once."""
     position = 0
     while position < len(numbers):
-        behind = position + 1
-        while behind < len(numbers) and numbers[behind] == numbers[behind - 1] + 1:
-            behind += 1
-        for start in range(position, behind, _BATCH):
-            for line in reader.lines(numbers[start], min(_BATCH, behind - start), _WHOLE):
-                yield line.data + b"\n"
+        first = numbers[position]
+        behind = bisect.bisect_left(numbers, first + _SPAN, position)
+        wanted = set(numbers[position:behind])
+        for line in reader.lines(first, numbers[behind - 1] - first + 1, _PIECE):
+            if line.number in wanted:
+                yield line.data
+                for offset in range(len(line.data), line.length, _PIECE):
+                    yield reader.rest(line.number, offset, _PIECE)
+                yield b"\n"
         position = behind
 
 

@@ -114,10 +114,15 @@ class SearchingPane(FollowingPane):
                 self.focus()
             bar.remove()
 
+    @staticmethod
+    def _takes_effect(bar: AskBar) -> bool:
+        """Whether what is typed in a bar takes effect while it is typed."""
+        return isinstance(bar, SearchBar | FilterBar)
+
     @on(AskBar.Changed)
     def _typed(self, message: AskBar.Changed) -> None:
         message.stop()
-        if type(message) is AskBar.Changed and message.bar is self._bar:
+        if message.bar is self._bar and self._takes_effect(message.bar):
             if self._typing is not None:
                 self._typing.stop()
             self._typing = self.set_timer(_TYPING_PAUSE, self._apply_bar)
@@ -125,7 +130,7 @@ class SearchingPane(FollowingPane):
     @on(AskBar.Answered)
     def _answered(self, message: AskBar.Answered) -> None:
         message.stop()
-        if message.bar is self._bar and self._apply_bar():
+        if message.bar is self._bar and self._takes_effect(message.bar) and self._apply_bar():
             self._close_bar()
 
     @on(AskBar.Dropped)

@@ -82,6 +82,13 @@ class Viewport:
         """Whether the newest row is in sight."""
         return self._near_end() and self.top >= self.last_top()
 
+    def shows(self, row: int) -> bool:
+        """Whether a row is on screen, whole or from its beginning."""
+        if not self.top.row <= row < self.top.row + self.height:
+            return False
+        shown = [place.part for place in self.visible() if place.row == row]
+        return len(shown) == self._parts_of(row) or (bool(shown) and shown[0] == 0)
+
     def move(self, parts: int) -> None:
         """Scroll down, or up when negative, at most to either end."""
         row, part = self.top
@@ -95,10 +102,10 @@ class Viewport:
         self._go(Place(row, max(part, 0)))
 
     def show(self, row: int) -> None:
-        """Bring a row into sight, at a third of the screen; a row that is whole on screen already moves nothing."""
-        if self._is_visible(row):
-            return
+        """Stay, with a row in sight: at a third of the screen, unless it is whole on screen already."""
         self.following = False
+        if self.shows(row):
+            return
         self.top = Place(max(min(row, self.end - 1), self.first))
         self.move(-(self.height // 3))
 
@@ -110,12 +117,6 @@ class Viewport:
         self.following = False
         self.top = place
         self.settle()
-
-    def _is_visible(self, row: int) -> bool:
-        if not self.top.row <= row < self.top.row + self.height:
-            return False
-        shown = [place.part for place in self.visible() if place.row == row]
-        return len(shown) == self._parts_of(row) or (bool(shown) and shown[0] == 0)
 
     def _near_end(self) -> bool:
         return self.end - self.top.row <= self.height
