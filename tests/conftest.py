@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,19 @@ class PinfoldSVG(SVGImageExtension):
     def dirname(cls, *, test_location) -> str:
         module = Path(test_location.filepath).with_suffix("")
         return str(ROOT / "snapshots" / module.relative_to(ROOT / "tests"))
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location, index=0) -> str:
+        """A picture is called what its parameter's id says it shows."""
+        _, _, shown = test_location.testname.partition("[")
+        return shown.removesuffix("]") or super().get_snapshot_name(test_location=test_location, index=index)
+
+    @classmethod
+    def write_snapshot(cls, **kwargs) -> None:
+        """Write pictures without the remark that their names are not those of tests."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "\\s*Can not relate snapshot name", UserWarning)
+            super().write_snapshot(**kwargs)
 
 
 pytest_textual_snapshot.SVGImageExtension = PinfoldSVG

@@ -29,6 +29,7 @@ from tui.glyphs import glyphs
 from tui.host import EXCLUSIVE
 from tui.interface import InterfaceSettings, first_theme, register_builtin_themes
 from tui.keymap import Keymap, bindings, check_keymap
+from tui.screens import modes
 from tui.screens.frame import FrameScreen
 from tui.store import Store
 from tui.text import safe
@@ -45,30 +46,8 @@ P = ParamSpec("P")
 log = logging.getLogger("pinfold.screens")
 
 _CLOSING_SECONDS = 2.0
-
-
-def _agents() -> Screen[Any]:
-    from tui.screens.agents import AgentsScreen
-
-    return AgentsScreen()
-
-
-def _memory() -> Screen[Any]:
-    from tui.screens.memory import MemoryScreen
-
-    return MemoryScreen()
-
-
-def _sandboxes() -> Screen[Any]:
-    from tui.screens.sandboxes import SandboxesScreen
-
-    return SandboxesScreen()
-
-
-def _archives() -> Screen[Any]:
-    from tui.screens.archives import ArchivesScreen
-
-    return ArchivesScreen()
+_PAINTING_SECONDS = 0.02
+"""Time for the first frame to leave; importing the services would hold it back."""
 
 
 def _palette() -> type[Provider]:
@@ -88,7 +67,7 @@ class PinfoldApp(App[None]):
 
     TITLE = "pinfold"
     CSS_PATH = style_sheets()  # type: ignore[assignment]  # Textual takes paths
-    MODES = {"memory": _memory, "sandboxes": _sandboxes, "archives": _archives}
+    MODES = {"memory": modes.memory, "sandboxes": modes.sandboxes, "archives": modes.archives}
     DEFAULT_MODE = "agents"
     COMMANDS = {_palette}
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -113,19 +92,19 @@ class PinfoldApp(App[None]):
 
     def get_default_screen(self) -> Screen[Any]:
         """The first screen; taken from `MODES` it would have all style sheets parsed again before the first frame."""
-        return _agents()
+        return modes.agents()
 
     # ── opening and closing ───────────────────────────────────────────────────────────────────────────────────
 
     def on_mount(self) -> None:
         """Open the services once the first frame is out."""
-        self.add_mode(self.DEFAULT_MODE, _agents)
+        self.add_mode(self.DEFAULT_MODE, modes.agents)
         self.store.interface_changed.subscribe(self, self._apply_interface)
         if not self.is_headless:
             for number in (signal.SIGTERM, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(number, self.exit, None, 128 + number)
         if self._open_services:
-            self.call_after_refresh(self._open)
+            self.call_after_refresh(self.set_timer, _PAINTING_SECONDS, self._open)
 
     def _open(self) -> None:
         self._serving = asyncio.create_task(self._serve())
@@ -279,14 +258,6 @@ class PinfoldApp(App[None]):
                 self.screen.show_session(session)
             if alias:
                 self.screen.ask_start(alias)
-
-    def action_show_agent(self, alias: str) -> None:
-        """Show an agent; the palette calls it."""
-        self.show_agent(alias)
-
-    def action_show_session(self, session: str) -> None:
-        """Show a session; the palette calls it."""
-        self.show_session(session)
 
     def action_engines(self) -> None:
         """Ask every engine whether it answers."""

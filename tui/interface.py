@@ -52,6 +52,7 @@ class InterfaceSettings:
             return
         self._app.set_reactive(App.theme, name)
         self._app.add_class(f"-theme-{name}", "-dark-mode" if theme.dark else "-light-mode")
+        self._app.stylesheet.set_variables(self._app.get_css_variables())
 
     def apply(self, interface: Interface) -> tuple[Keymap, Sequence[str]]:
         """Use theme and keys; returns the keymap and what could not be used."""

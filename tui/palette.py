@@ -76,12 +76,12 @@ class Everything(Provider):
 
     def _agents(self) -> Iterator[Command]:
         for row in host(self.screen).store.agents[:_MOST]:
-            show = partial(self.app.run_action, f"show_agent({row.alias!r})", self.app)
+            show = partial(host(self.screen).show_agent, row.alias)
             yield Command(f"agent: {row.alias}", row.description or "Show this agent", show)
 
     def _sessions(self) -> Iterator[Command]:
         for row in host(self.screen).store.session_rows[:_MOST]:
-            show = partial(self.app.run_action, f"show_session({row.id!r})", self.app)
+            show = partial(host(self.screen).show_session, row.id)
             yield Command(f"session: {row.agent} {row.id}", f"{state_word(row)} {row.detail}".strip(), show)
 
     def _themes(self) -> Iterator[Command]:

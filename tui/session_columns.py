@@ -15,6 +15,8 @@ from tui.widgets.table import Cell, Column, Span, cell
 
 _FIGURE = 5
 _KEPT = 30
+_HEADROOM = 1.2
+"""Room above the highest bar, so that bars of two rows do not touch."""
 
 
 @dataclass
@@ -49,13 +51,14 @@ def session_columns(history: Histories, now: Clock, *, with_agent: bool = True) 
         known = history(row.id)
         if not row.live or known is None or not known.cpu:
             return cell("")
-        return _graph(known.cpu, max(1.0, *known.cpu), percent(known.cpu[-1]), width)
+        return _graph(known.cpu, max(1.0, *known.cpu) * _HEADROOM, percent(known.cpu[-1]), width)
 
     def memory(row: SessionRow, width: int) -> Cell:
         known = history(row.id)
         if not row.live or known is None or not known.memory:
             return cell("")
-        return _graph(known.memory, known.memory_limit or max(known.memory), size(known.memory[-1]), width)
+        top = known.memory_limit or max(known.memory) * _HEADROOM
+        return _graph(known.memory, top, size(known.memory[-1]), width)
 
     columns = [
         Column("agent", "AGENT", lambda row, _: cell(row.agent, "strong"), lambda row: row.agent, 12, grow=1, most=24),

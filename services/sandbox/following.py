@@ -126,6 +126,8 @@ class Followers:
                 await self._take_in(session, engine)
                 state = await self._wait_for_end(session, engine)
         except SandboxGone:
+            if (await self._store.get(session.id)).state.ended:  # recorded, and cleaned up, by another Pinfold
+                return None
             await self._cleanup.complete_output(session, _GONE)
             return await self._store.change(session.id, transitions.lost(self._now(), _GONE))
         return await self._store.change(session.id, transitions.ended(state, self._now()))

@@ -34,17 +34,9 @@ class PrivateEngine:
 
     def start(self, *options: str) -> None:
         """Start it and wait until it answers."""
-        command = [
-            "unshare",
-            "--net",
-            "dockerd",
-            "--host",
-            self.host,
-            "--data-root",
-            f"{self.folder}/data",
-            "--exec-root",
-        ]
-        command += [f"{self.folder}/exec", "--pidfile", f"{self.folder}/docker.pid", *ALONE, *options]
+        places = {"--host": self.host, "--data-root": self.folder / "data", "--exec-root": self.folder / "exec"}
+        command = ["unshare", "--net", "dockerd", "--pidfile", f"{self.folder}/docker.pid", *ALONE, *options]
+        command += [f"{option}={place}" for option, place in places.items()]
         with (self.folder / "dockerd.log").open("a") as log:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         until = time.monotonic() + READY_SECONDS

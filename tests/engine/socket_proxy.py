@@ -90,9 +90,9 @@ class SocketProxy:
             writer.close()
             await writer.wait_closed()
         finally:
+            engine_writer.transport.abort()
             there.cancel()
             await asyncio.gather(there, return_exceptions=True)
-            engine_writer.transport.abort()
 
     async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         while data := await source.read(PIECE):

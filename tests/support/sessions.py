@@ -101,7 +101,7 @@ async def ended(pinfold: Pinfold, session: str) -> Session:
 async def eventually(condition: Callable[[], Awaitable[bool]]) -> None:
     """Wait until a condition holds."""
     async with asyncio.timeout(WAIT):
-        while not await condition():  # noqa: ASYNC110 - other processes set no event
+        while not await condition():
             await asyncio.sleep(0.02)
 
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from textual.app import App
 from textual.pilot import Pilot
 
 from services.agents.init import init_home
@@ -21,7 +22,7 @@ async def until(condition: Callable[[], object], pilot: Pilot) -> None:
     """Let the screens go on until a condition holds; fails when it does not for too long."""
     end = time.monotonic() + PATIENCE_SECONDS
     while not condition():
-        assert time.monotonic() < end, f"waited {PATIENCE_SECONDS:g} s in vain"
+        assert time.monotonic() < end, f"waited {PATIENCE_SECONDS:g} s in vain; the screen:\n{shown(pilot.app)}"
         await pilot.pause(0.02)
 
 
@@ -54,7 +55,7 @@ async def screens(world: World, size: tuple[int, int] = (160, 45)) -> AsyncItera
         yield app, pilot
 
 
-def shown(app: PinfoldApp) -> str:
+def shown(app: App[None]) -> str:
     """Everything on the screen, line by line."""
     width, height = app.size
     strips = app.screen._compositor.render_strips()

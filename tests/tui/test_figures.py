@@ -78,10 +78,7 @@ def test_a_shortened_text_is_never_too_wide_and_short_ones_are_left_alone(text, 
 
 
 def test_a_path_keeps_its_end() -> None:
-    assert (
-        middle("/home/op/.pinfold/agents/reviewer/workspace", 24)
-        == "/home/o…viewer/workspace"
-    )
+    assert middle("/home/op/.pinfold/agents/reviewer/workspace", 24) == "/home/o…viewer/workspace"
 
 
 def test_counts_have_their_noun() -> None:

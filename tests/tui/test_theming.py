@@ -128,6 +128,15 @@ def test_the_first_frame_wears_the_theme_the_operator_named(tmp_path, text, name
     assert PinfoldApp(Home(tmp_path), services=False).theme == (name or "pinfold-dark")
 
 
+@pytest.mark.parametrize("name", ["pinfold-dark", "pinfold-light"])
+async def test_the_first_screen_is_painted_in_the_colours_of_its_theme(tmp_path, name) -> None:
+    (tmp_path / "pinfold.toml").write_text(f'[interface]\ntheme = "{name}"\n')
+    (theme,) = [theme for theme in BUILT_IN if theme.name == name]
+    app = PinfoldApp(Home(tmp_path), services=False)
+    async with app.run_test():
+        assert near(app.screen.styles.background, theme.colors["background"])
+
+
 async def test_an_operator_s_theme_is_reloaded_when_its_file_changes(demo_home) -> None:
     config = demo_home.config_file.read_text()
     demo_home.config_file.write_text(config.replace('theme = "pinfold-dark"', 'theme = "mine"'))

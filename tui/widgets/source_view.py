@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -40,21 +40,22 @@ class Remark:
 
     Attributes:
         line: Counted from 1; 0 concerns the file as a whole.
-        text: Clean text.
+        texts: Clean text, a row for each.
     """
 
     line: int
-    text: str
+    texts: tuple[str, ...]
     error: bool = True
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A line as drawn; `number` is None for a remark."""
+    """A line as drawn; `number` is None for a remark, of which one row `begins` it."""
 
     number: int | None
     cell: Cell
     problem: bool = False
+    begins: bool = False
 
 
 class SourceView(ScrollView, can_focus=True):
@@ -97,7 +98,7 @@ class SourceView(ScrollView, can_focus=True):
 
     def go_to_next_problem(self) -> bool:
         """Bring the next remark into sight, after the last one the first; False when there is none."""
-        places = [index for index, row in enumerate(self._rows) if row.number is None]
+        places = [index for index, row in enumerate(self._rows) if row.begins]
         if not places:
             return False
         place = next((place for place in places if place > self._jumped_to), places[0])
@@ -131,23 +132,25 @@ def _rows(text: str, remarks: Sequence[Remark]) -> list[_Row]:
     by_line: dict[int, list[Remark]] = {}
     for remark in remarks:
         by_line.setdefault(remark.line, []).append(remark)
-    rows = [_remark(remark, 0) for remark in by_line.pop(0, [])]
+    rows = [row for remark in by_line.pop(0, []) for row in _remark(remark, 0)]
     lines = text.split("\n")
     for number, line in enumerate(lines[:_MOST_LINES], start=1):
         here = by_line.pop(number, [])
         shown = line.removesuffix("\r")[:_LONGEST]
         rows.append(_Row(number, toml_spans(shown), problem=bool(here)))
         indent = len(shown) - len(shown.lstrip())
-        rows += [_remark(remark, indent) for remark in here]
+        rows += [row for remark in here for row in _remark(remark, indent)]
     if len(lines) > _MOST_LINES:
         rows.append(_Row(None, (Span(f"{len(lines) - _MOST_LINES:,} more lines", "muted"),)))
-    rows += [_remark(remark, 0) for rest in by_line.values() for remark in rest]
+    rows += [row for rest in by_line.values() for remark in rest for row in _remark(remark, 0)]
     return rows
 
 
-def _remark(remark: Remark, indent: int) -> _Row:
+def _remark(remark: Remark, indent: int) -> Iterator[_Row]:
     tone: Tone = "bad" if remark.error else "warn"
-    return _Row(None, (Span(f"{' ' * indent}{glyphs().warning} {remark.text}", tone),), problem=True)
+    for index, text in enumerate(remark.texts):
+        sign = glyphs().warning if index == 0 else " "
+        yield _Row(None, (Span(f"{' ' * indent}{sign} {text}", tone),), problem=True, begins=index == 0)
 
 
 def toml_spans(line: str) -> Cell:

@@ -202,7 +202,7 @@ async def test_closing_ends_a_search_that_hangs_in_its_pattern(tmp_path: Path) -
         search = Search(reader, Query("(a+)+$", regex=True))
         looking = asyncio.create_task(search.next(-1))
         async with asyncio.timeout(10):
-            while not isinstance(matcher := search._jumper, RegexMatcher) or matcher._process._process is None:  # noqa: ASYNC110
+            while not isinstance(matcher := search._jumper, RegexMatcher) or matcher._process._process is None:
                 await asyncio.sleep(0.01)
             process = matcher._process._process
             search.close()

@@ -48,7 +48,7 @@ def setting_columns() -> list[Column[Setting]]:
         Column("section", "SECTION", lambda row, _: cell(row.section if row.first else "", "muted"), None, 11, drop=1),
         Column("field", "FIELD", lambda row, _: cell(row.field), None, 18, grow=1, most=22),
         Column("value", "VALUE", _value, None, 14, grow=6),
-        Column("origin", "FROM", lambda row, _: _origin(row), None, 12, grow=1, most=22, drop=2),
+        Column("origin", "FROM", lambda row, _: _origin(row), None, 16, grow=1, most=24, drop=2),
     ]
 
 

@@ -21,7 +21,7 @@ from tui.widgets.table import Table
 from tui.widgets.title_line import TitleLine
 
 if TYPE_CHECKING:
-    from services.agents import Agent
+    from services.agents import Agent, Problem
 
 TABS = (("config", "Config"), ("source", "Source"), ("sessions", "Sessions"))
 
@@ -114,11 +114,7 @@ class AgentDetail(Pane):
         """Take in the text of an agent's file, if it is still the one shown."""
         if self._row is None or alias != self._row.alias:
             return
-        remarks = [
-            Remark(problem.line, safe(_remark(problem.key, problem.message, problem.fix)), problem.severity == "error")
-            for problem in self._row.problems
-        ]
-        self._source.show(text, remarks)
+        self._source.show(text, [_remark(problem) for problem in self._row.problems])
         if self._looking_for_problem:
             self._looking_for_problem = False
             self._source.go_to_next_problem()
@@ -161,6 +157,6 @@ class AgentDetail(Pane):
             self.focus_page()
 
 
-def _remark(key: str, message: str, fix: str) -> str:
-    text = f"{key}: {message}" if key else message
-    return f"{text}. {fix}" if fix else text
+def _remark(problem: Problem) -> Remark:
+    texts = tuple(safe(text) for text in (problem.message, problem.fix) if text)
+    return Remark(problem.line, texts, error=problem.severity == "error")

@@ -73,8 +73,8 @@ class AgentsScreen(FrameScreen):
             self._agents.say_empty(
                 "No agents yet",
                 (
-                    "An agent is a directory with an agent.toml: what it may touch, and how it runs.",
-                    "They lie in the agents folder of this home; files you put there appear at once.",
+                    "An agent is an agent.toml: what it may touch and how it runs.",
+                    "Files you put into the home's agents folder appear at once.",
                 ),
                 (("n", "make the first one"),),
             )

@@ -8,15 +8,12 @@ from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.filter import LineFilter
 from textual.geometry import Region
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.widget import Widget
 
 from services.output import Line
-from tui.ascii_filter import AsciiFilter
-from tui.glyphs import glyphs
 from tui.widgets.log_pane.drawing import BAR_WIDTH, COMPONENTS, RowDrawing, Styles, View, painter_for
 from tui.widgets.log_pane.gutter import needs_dates
 from tui.widgets.log_pane.rows import Rows
@@ -51,7 +48,6 @@ class LineCanvas(Widget):
         self._now = now
         self._bar = ScrollBar(vertical=True, thickness=BAR_WIDTH)
         self._bar_drawn = (-1, -1)
-        self._ascii: tuple[LineFilter, ...] = (AsciiFilter(),) if glyphs().ascii else ()
         self._view = View()
         self._known: Styles | None = None
         self._sheet: Sheet | None = None
@@ -93,7 +89,7 @@ class LineCanvas(Widget):
         """Lay lines out differently; the first line in sight stays."""
         before, self._view = self._view, view
         if self._sheet is not None and (before.wrap, before.wanted, before.room) != (view.wrap, view.wanted, view.room):
-            self._sheet.repaint(painter_for(self._styles(), view))
+            self._sheet.repaint()
         self._drawing = None
         self.viewport.settle()
         self.draw()
@@ -109,7 +105,7 @@ class LineCanvas(Widget):
         self.refresh()
 
     def _take_rows(self, rows: Rows | None) -> None:
-        self._sheet = None if rows is None else Sheet(rows, painter_for(self._styles(), self._view))
+        self._sheet = None if rows is None else Sheet(rows, lambda: painter_for(self._styles(), self._view))
         self._drawing = None
 
     def _take_in(self) -> None:
@@ -129,7 +125,7 @@ class LineCanvas(Widget):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw rows of the screen; done here since no border, padding or opacity lies between them and the screen."""
         width, background = self.size.width, self.background_colors[1]
-        filters = (*self.get_line_filters(), *self._ascii)
+        filters = self.get_line_filters()
         places = self.viewport.visible()
         strips = []
         for y in crop.line_range:
@@ -181,8 +177,8 @@ class LineCanvas(Widget):
         super().notify_style_update()
         self._known = None
         self._drawing = None
-        if self._sheet is not None and self.is_attached:
-            self._sheet.repaint(painter_for(self._styles(), self._view))
+        if self._sheet is not None:
+            self._sheet.repaint()
 
     def _fit(self) -> None:
         """Fit lines and rows into another size; the first line stays where it is, if the cursor stays in sight."""

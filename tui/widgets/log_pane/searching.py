@@ -94,12 +94,19 @@ class SearchingPane(FollowingPane):
         self._bar_waits = True
         self.mount(bar)
 
-    def on_key(self, event: events.Key) -> None:
-        """Hand what was typed too early to the bar it was meant for."""
+    async def on_key(self, event: events.Key) -> None:
+        """Carry out keys in the order they were pressed, and hand a bar what was typed before it was there.
+
+        The app would carry bindings out only after keys that follow have been sent on their way.
+        """
         if self._bar is not None and self._bar_waits:
-            event.stop()
-            event.prevent_default()
             self._bar.take_key(event)
+        elif self.has_focus and (active := self.screen.active_bindings.get(event.key)) and active.node is self:
+            await self.run_action(active.binding.action)
+        else:
+            return
+        event.stop()
+        event.prevent_default()
 
     def on_descendant_focus(self) -> None:
         """Keys go to the bar by themselves from now on."""
@@ -111,7 +118,7 @@ class SearchingPane(FollowingPane):
         if self._bar is not None:
             bar, self._bar = self._bar, None
             if bar.has_focus_within:
-                self.focus()
+                self.screen.set_focus(self)
             bar.remove()
 
     @staticmethod

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from services.errors import SpoolError
 from services.output import Line, Stream
 from tui.widgets.log_pane.painting import LinePainter, Part
@@ -16,19 +18,20 @@ class Sheet:
 
     Args:
         rows: Where they come from.
-        painter: Draws them.
+        make_painter: Makes what draws them, once the first is drawn.
     """
 
-    def __init__(self, rows: Rows, painter: LinePainter) -> None:
+    def __init__(self, rows: Rows, make_painter: Callable[[], LinePainter]) -> None:
         self.rows = rows
-        self._painter = painter
+        self._make_painter = make_painter
+        self._painter: LinePainter | None = None
         self._lines: dict[int, Line] = {}
         self._painted: dict[int, tuple[Part, ...]] = {}
         self._settled = rows.settled
 
-    def repaint(self, painter: LinePainter) -> None:
+    def repaint(self) -> None:
         """Draw differently from now on."""
-        self._painter = painter
+        self._painter = None
         self._painted.clear()
 
     def forget_unsettled(self) -> bool:
@@ -61,6 +64,8 @@ class Sheet:
         """A row as it is drawn."""
         painted = self._painted.get(row)
         if painted is None:
+            if self._painter is None:
+                self._painter = self._make_painter()
             painted = self._painted[row] = self._painter.paint(self.line(row))
         return painted
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from textual.app import App, ComposeResult
+from textual.filter import LineFilter
 from textual.pilot import Pilot
 from textual.widgets import Static
 
 from services.output import Chunk, SpoolReader, SpoolWriter, Stream
 from themes import style_sheets
+from tui.ascii_filter import AsciiFilter
+from tui.glyphs import glyphs
 from tui.interface import register_builtin_themes
 from tui.theming import defaults_for
 from tui.widgets.log_pane import LogPane
@@ -51,11 +55,12 @@ class Spool:
 class PaneApp(App[None]):
     """One pane, and something else to show in its place."""
 
-    CSS_PATH = style_sheets()
+    CSS_PATH = style_sheets()  # type: ignore[assignment]  # Textual takes paths
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(self, reader: SpoolReader | None, theme: str = "pinfold-dark", now: int = NOW) -> None:
-        super().__init__()
+        super().__init__(ansi_color=True if os.environ.get("NO_COLOR") else None)
+        self._plain = (AsciiFilter(),) if glyphs().ascii else ()
         register_builtin_themes(self)
         self.theme = theme
         self.pane = LogPane(lambda: now)
@@ -73,6 +78,9 @@ class PaneApp(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return dict(defaults_for(self.current_theme))
+
+    def get_line_filters(self) -> list[LineFilter]:
+        return [*super().get_line_filters(), *self._plain]
 
     def copy_to_clipboard(self, text: str) -> None:
         self.copied.append(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from textual import on
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.pilot import Pilot
@@ -47,7 +48,8 @@ class TableApp(App[None]):
     def compose(self) -> ComposeResult:
         yield self.table
 
-    def on_table_opened(self, message: Table.Opened) -> None:
+    @on(Table.Opened)
+    def note(self, message: Table.Opened) -> None:
         self.messages.append(f"opened {self.table.row}")
 
 

@@ -151,7 +151,7 @@ def command_line(pid: int) -> str:
 async def eventually(condition: Callable[[], bool]) -> None:
     """Wait until a condition holds."""
     async with asyncio.timeout(WAIT):
-        while not condition():  # noqa: ASYNC110 - other processes set no event
+        while not condition():
             await asyncio.sleep(0.01)
 
 

@@ -95,9 +95,9 @@ async def test_command_leads_a_session_of_its_own(bench: Bench) -> None:
 
     main = bench.record(sandbox).main
     assert main is not None
-    with open(f"/proc/{main.pid}/stat", "rb") as stat:  # noqa: ASYNC230, PTH123
+    with open(f"/proc/{main.pid}/stat", "rb") as stat:  # noqa: PTH123
         _, group, session = stat.read().rpartition(b")")[2].split()[1:4]
-    with open("/proc/self/stat", "rb") as stat:  # noqa: ASYNC230, PTH123
+    with open("/proc/self/stat", "rb") as stat:  # noqa: PTH123
         own_session = stat.read().rpartition(b")")[2].split()[3]
     assert group == session != own_session
 
@@ -180,7 +180,7 @@ async def test_two_homes_do_not_see_each_other(unconfined: Bench, tmp_path) -> N
 async def test_supervisor_loads_only_what_it_uses(unconfined: Bench) -> None:
     sandbox = await unconfined.start(unconfined.sh("exec sleep 60"))
 
-    with open(f"/proc/{unconfined.record(sandbox).supervisor.pid}/maps", encoding="utf-8") as maps:  # noqa: ASYNC230, PTH123
+    with open(f"/proc/{unconfined.record(sandbox).supervisor.pid}/maps", encoding="utf-8") as maps:  # noqa: PTH123
         loaded = maps.read()
     assert "python" in loaded
     assert [library for library in ("sqlite", "msgspec", "ssl", "_asyncio") if library in loaded] == []
