@@ -74,6 +74,12 @@ _DRAWN_AS = str.maketrans(
 class AsciiFilter(LineFilter):
     """Replaces every character that is not ASCII by one that is, or by as many `?` as it has columns."""
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AsciiFilter)  # all are alike, so that what one has rewritten is kept for the next
+
+    def __hash__(self) -> int:
+        return hash(AsciiFilter)
+
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Rewrite the texts of a line; styles and widths stay."""
         return [

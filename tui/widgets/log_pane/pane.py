@@ -62,11 +62,14 @@ class LogPane(SearchingPane):
         self._saving: Saving | None = None
         self._refused: Path | None = None
 
+    def _end_tasks(self) -> None:
+        super()._end_tasks()
+        if self._saving is not None:
+            self._saving.give_up()
+
     def _forget(self) -> None:
         super()._forget()
         self._opened = None
-        if self._saving is not None:
-            self._saving.give_up()
 
     def _remarks(self) -> list[Remark]:
         remarks = []

@@ -61,14 +61,19 @@ class SearchingPane(FollowingPane):
 
     def on_unmount(self) -> None:
         """End what runs."""
-        self._forget()
+        self._end_tasks()
 
-    def _forget(self) -> None:
+    def _end_tasks(self) -> None:
+        """End what belongs to the session shown."""
         for used in (self._finding, self._errors, self._filtered):
             if used is not None:
                 used.close()
         for group in ("find", "jump", "filter"):
             self.workers.cancel_group(self, group)
+
+    def _forget(self) -> None:
+        """Drop what belongs to the session shown."""
+        self._end_tasks()
         self._finding = self._errors = self._filter = self._filtered = None
         self._outcome = ""
         self._mark(None)
@@ -229,7 +234,9 @@ class SearchingPane(FollowingPane):
         if self._finding is None:
             self.action_search()
         else:
-            self._begin_task(self._jump(self._finding, "hit", forward=forward), "jump")
+            self._begin_task(
+                self._jump(self._finding, "hit", self._line_before(forward=forward), forward=forward), "jump"
+            )
 
     # ── errors ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -246,15 +253,12 @@ class SearchingPane(FollowingPane):
             return
         if self._errors is None:
             self._errors = Hits(self._reader, Filter(level=Level.ERROR))
-        self._begin_task(self._jump(self._errors, "error", forward=forward), "jump")
+        self._begin_task(self._jump(self._errors, "error", self._line_before(forward=forward), forward=forward), "jump")
 
-    async def _jump(self, hits: Hits, what: str, *, forward: bool) -> None:
+    async def _jump(self, hits: Hits, what: str, line: int, *, forward: bool) -> None:
         rows = self.lines.rows
         if rows is None:
             return
-        line = self._line_in_use()
-        if self.lines.cursor is None and forward and not self.lines.following:
-            line = rows.line_number(self.lines.viewport.top.row) - 1
         row = await hits.go(line, rows, forward=forward)
         if row is None:
             self._outcome = f"no {what} {'below' if forward else 'above'}"
@@ -262,6 +266,11 @@ class SearchingPane(FollowingPane):
             self._outcome = ""
             self.lines.go_to(row)
         self._tell()
+
+    def _line_before(self, *, forward: bool) -> int:
+        """The line from which to look for the next one; the first in sight counts itself."""
+        line = self._line_in_use()
+        return line - 1 if forward and self.lines.cursor is None and not self.lines.following else line
 
     def _line_in_use(self) -> int:
         """The line of the cursor, else the newest one while the pane follows, else the first one in sight."""

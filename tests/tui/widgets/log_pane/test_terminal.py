@@ -58,11 +58,14 @@ def test_hostile_output_is_drawn_as_text_and_acts_on_nothing(spool: Spool, own_c
         terminal.wait_until_quiet()
         expected = [drawn for _, drawn in LINES.values()]
         assert bodies(terminal)[: len(expected)] == expected
-        terminal.send("wt/red")
-        terminal.press("enter")
-        terminal.wait_for("of 3")
-        terminal.wait_until(lambda: "any case" not in terminal.text(), "the bar is gone")
-        terminal.press("N", "t", "w", "escape", "g", "G")
+        terminal.send("wt/red\r")
+        terminal.wait_for("3 of 3")
+        terminal.wait_until_quiet()
+        terminal.send("Ntw")
+        terminal.wait_for("2 of 3")
+        for key in ("escape", "escape", "G", "&", "escape"):
+            terminal.press(key)
+            terminal.wait_until_quiet(0.2)
         terminal.wait_until_quiet()
         terminal.resize(50, 12)
         terminal.wait_for("last ok")
