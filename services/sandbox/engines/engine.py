@@ -164,7 +164,8 @@ class Engine(Protocol):
         """Run the main process; does nothing when it runs already.
 
         Raises:
-            EngineError: It cannot run, for example because the command does not exist.
+            EngineError: It cannot run, for example because the command does not exist. An engine that learns this
+                only later says so in `SandboxState.error`.
         """
         ...
 
