@@ -157,6 +157,17 @@ class Terminal:
             return bytes(self._output)
 
     @property
+    def written(self) -> int:
+        """How many bytes were written so far."""
+        with self._grown:
+            return len(self._output)
+
+    def since(self, offset: int) -> bytes:
+        """The bytes written from an offset of the output on."""
+        with self._grown:
+            return bytes(self._output[offset:])
+
+    @property
     def screen(self) -> pyte.Screen:
         """The emulator, up to date."""
         self._feed()
