@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from services.agents import dotted
-
 
 class Verdict(StrEnum):
     """May it happen? Ordered by `strictness`."""
@@ -62,6 +60,8 @@ class Origin:
     @property
     def key(self) -> str:
         """The dotted key, such as `permissions.forbidden_paths[2]`."""
+        from services.agents import dotted  # here, since decisions are made in the egress proxy too, without agents
+
         return dotted(self.path)
 
     @property

@@ -58,22 +58,27 @@ def _domains(policy: Policy) -> Iterator[Finding]:
     entries = policy.domains.allowed
     if entries and policy.domains.network != "allowlist":
         yield Finding(f"allowed_domains has no effect while network is {policy.domains.network}", entries[0].origin)
-    star = any(entry.entry == "*" for entry in entries)
+    stars = [entry for entry in entries if entry.entry == "*"]
     for entry in entries:
-        name = entry.entry.removeprefix("*.")
+        name = entry.host.removeprefix("*.")
         if entry.entry == "*":
             continue
         if "/" in name or "://" in name:
             yield Finding(f"{entry.entry} never matches: list the host alone", entry.origin)
-        elif "*" in name:
+        elif "*" in name and entry.host != "*":
             yield Finding(f"{entry.entry} never matches: `*` stands only alone or as the first label", entry.origin)
-        elif host_of(name)[0] != name.lower().rstrip("."):
-            yield Finding(
-                f"{entry.entry} never matches: {host_of(name)[1] or 'list the host without a port'}", entry.origin
-            )
-        elif star:
+        elif entry.host != "*" and host_of(name)[0] != name:
+            yield Finding(f"{entry.entry} never matches: {_why_no_host(name)}", entry.origin)
+        elif not entry.opens_some_port:
+            yield Finding(f"{entry.entry} never matches: ports go from 1 to 65535", entry.origin)
+        elif any(other.admits(entry) for other in stars):
             yield Finding(f"{entry.entry} adds nothing to `*`", entry.origin)
     yield from _doubled((entry.entry.lower(), entry.origin) for entry in entries)
+
+
+def _why_no_host(name: str) -> str:
+    host, problem = host_of(name)
+    return problem or f"the host is spelled {host}"
 
 
 def _tools(policy: Policy) -> Iterator[Finding]:

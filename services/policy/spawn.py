@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from services.policy.domains import AllowedDomain
 from services.policy.paths import PathRule
 from services.policy.policy import Policy
 from services.policy.tools import Listed
@@ -172,14 +171,8 @@ def _network(parent: Policy, child: Policy) -> Iterator[Violation]:
         yield Violation(Axis.NETWORK, "", mine.network, theirs.network)
     elif mine.network == "allowlist" == theirs.network:
         for entry in mine.allowed:
-            if not any(_admits(held, entry) for held in theirs.allowed):
+            if not any(held.admits(entry) for held in theirs.allowed):
                 yield Violation(Axis.DOMAINS, entry.entry, "it", "no entry that covers it")
-
-
-def _admits(held: AllowedDomain, entry: AllowedDomain) -> bool:
-    if entry.entry == "*":
-        return held.entry == "*"
-    return held.covers(entry.entry.lower().rstrip(".").removeprefix("*."))
 
 
 _CHECKS: tuple[Check, ...] = (
