@@ -3,6 +3,8 @@
 from services.agents.agent import Agent
 from services.agents.agents import Agents
 from services.agents.aliases import alias_fault
+from services.agents.drafts import Disagreement, Draft
+from services.agents.editing import Change, with_changes
 from services.agents.init import InitResult, init_home
 from services.agents.model import (
     AgentConfig,
@@ -21,15 +23,21 @@ from services.agents.problems import Problem, dotted
 from services.agents.schema import agent_schema, config_schema
 from services.agents.settings import Origin, SandboxSettings
 from services.agents.units import parse_duration, parse_size
+from services.agents.values import MISSING, Missing, Value, same, value_at
 
 __all__ = [
+    "MISSING",
     "Agent",
     "AgentConfig",
     "Agents",
+    "Change",
+    "Disagreement",
+    "Draft",
     "EngineName",
     "InitResult",
     "Interface",
     "Lifecycle",
+    "Missing",
     "Network",
     "Origin",
     "PinfoldConfig",
@@ -39,6 +47,7 @@ __all__ = [
     "Runner",
     "SandboxSection",
     "SandboxSettings",
+    "Value",
     "agent_schema",
     "alias_fault",
     "config_schema",
@@ -47,4 +56,7 @@ __all__ = [
     "line_finder",
     "parse_duration",
     "parse_size",
+    "same",
+    "value_at",
+    "with_changes",
 ]

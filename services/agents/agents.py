@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from services.activity import ActivityLog, AgentsChanged, Events
 from services.agents.agent import Agent
@@ -18,6 +18,10 @@ from services.agents.reading import LIMIT
 from services.agents.watching import reasons_to_look
 from services.errors import AgentNotFound, ConfigError
 from services.home import BlockingCalls, Home, read_file
+
+if TYPE_CHECKING:
+    from services.agents.drafts import Disagreement, Draft
+    from services.agents.editing import Change
 
 _USUAL_PROFILE = "hardened"
 _SETTLING_SECONDS = 0.25
@@ -181,6 +185,93 @@ class Agents:
         await self._record("agent.enable" if enabled else "agent.disable", alias)
         return self.get(alias)
 
+    async def draft(self, alias: str) -> Draft:
+        """Begin to change an agent's file, with what is on disk now.
+
+        Raises:
+            AgentNotFound: There is no such agent.
+            ConfigError: Its file is not usable as it is; names file and line.
+        """
+        from services.agents.drafts import draft_of
+
+        return await self._calls.run(draft_of, self.get(alias).alias, self.get(alias).file, self.as_if)
+
+    async def edit(self, draft: Draft, *changes: Change) -> Draft:
+        """Change a draft; nothing is written.
+
+        Raises:
+            ConfigError: The text cannot be changed in this way.
+        """
+        from services.agents.drafts import edited
+
+        return await self._calls.run(edited, draft, changes, self.as_if)
+
+    async def rebase(self, draft: Draft, keep: Collection[tuple[str, ...]] | None = None) -> Draft:
+        """Make a draft's changes to what is on disk now.
+
+        Args:
+            draft: The draft.
+            keep: The paths of the changes to make again; None is all of them.
+
+        Raises:
+            ConfigError: The file on disk is not usable, or cannot be changed in this way.
+        """
+        from services.agents.drafts import rebased
+
+        return await self._calls.run(rebased, draft, keep, self.as_if)
+
+    async def disagreements(self, draft: Draft) -> tuple[Disagreement, ...]:
+        """List every key that a draft or the disk changed since the draft was begun.
+
+        Raises:
+            ConfigError: The file on disk is not usable.
+        """
+        from services.agents.drafts import disagreements
+
+        return await self._calls.run(disagreements, draft)
+
+    async def save(self, draft: Draft) -> Draft:
+        """Write a draft; return a new one of what is then on disk.
+
+        Raises:
+            ConfigError: The agent would have an error; names the first.
+            FileConflict: The file changed on disk since the draft was begun.
+            LockHeld: Another Pinfold is changing it.
+            PinfoldError: It cannot be written.
+        """
+        return await self._write("agent.edit", draft.alias, draft.base, draft.data)
+
+    async def undo(self, saved: Draft, before: bytes) -> Draft:
+        """Write again what a file held before a draft was saved; return a draft of what is then on disk.
+
+        Args:
+            saved: What `save` returned; the file must still be so.
+            before: The base of the draft that was saved.
+
+        Raises:
+            ConfigError: The agent would have an error.
+            FileConflict: The file changed on disk since.
+            LockHeld: Another Pinfold is changing it.
+            PinfoldError: It cannot be written.
+        """
+        return await self._write("agent.undo", saved.alias, saved.base, before)
+
+    async def _write(self, verb: str, alias: str, base: bytes, data: bytes) -> Draft:
+        from services.agents.drafts import changed_paths
+        from services.agents.writing import replace_agent_file
+
+        if data == base:
+            return await self.draft(alias)
+        await self._look(patient=True)
+        would_be = await self._calls.run(self.as_if, alias, data)
+        for problem in would_be.problems:
+            if problem.severity == "error":
+                raise problem.as_error()
+        await self._calls.run(replace_agent_file, self._home, alias, base, data)
+        await self._look(patient=True)
+        await self._record(verb, alias, await self._calls.run(changed_paths, base, data, would_be.file))
+        return await self.draft(alias)
+
     async def watch(self) -> None:
         """Follow the files until cancelled; a change is known within a second and published as `AgentsChanged`.
 
@@ -214,9 +305,9 @@ class Agents:
         what = f'there is no risk profile "{name}"' if name else "an agent needs a risk profile"
         raise ConfigError(what, file=self._home.config_file, key="risk_profiles", fix=known)
 
-    async def _record(self, verb: str, alias: str) -> None:
+    async def _record(self, verb: str, alias: str, detail: str = "") -> None:
         if self._activity is not None:
-            await self._activity.record(verb, agent=alias)
+            await self._activity.record(verb, agent=alias, detail=detail)
 
 
 def _given(table: dict[str, Any]) -> dict[str, Any]:

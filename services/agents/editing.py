@@ -1,65 +1,146 @@
 """Changing values in TOML that people wrote, with everything else left as it is.
 
-tomlkit makes the change. Since it is known to move keys and comments now and then, its text is used only when it
-holds exactly what was meant and every other line of the old text.
+A change cuts out the old value and pastes the new one, or puts in a line. Whatever that gives is read again, and is
+used only when it says exactly what was meant.
 """
 
 from __future__ import annotations
 
 import codecs
-import copy
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
-from services.agents.positions import Place, find_places
 from services.agents.problems import KeyPath, Problem, dotted
 from services.agents.reading import decoded, parsed
+from services.agents.values import MISSING, Value, same, value_at, with_value, without
 from services.errors import ConfigError
-
-Value: TypeAlias = bool | int | float | str | Sequence["Value"] | Mapping[str, "Value"]
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One key to set.
+    """One key to set or to remove.
 
     Attributes:
         path: Keys only, no places in lists; tables on the way are made when missing.
+        value: None removes the key, and a table this leaves empty unless a comment speaks of it.
     """
 
     path: tuple[str, ...]
-    value: Value
+    value: Value | None
 
 
-def with_change(data: bytes, change: Change, file: Path) -> bytes:
-    """Set one key in the bytes of a TOML file; comments, order, spacing, line ends and BOM stay.
+def with_changes(data: bytes, changes: Sequence[Change], file: Path) -> bytes:
+    """Change keys in the bytes of a TOML file; comments, order, spacing, line ends and BOM stay.
 
     Args:
         data: The whole file.
-        change: What to set.
+        changes: Made one after the other.
         file: Named in errors.
 
     Raises:
-        ConfigError: The file is not TOML, or the change cannot be made without touching something else.
+        ConfigError: The file is not TOML, or a change cannot be made without touching something else.
     """
+    from services.agents.splicing import CannotSplice  # only reading belongs to start-up, here and below
+
     text = decoded(data, file)
     if isinstance(text, Problem):
         raise text.as_error()
     table = parsed(text, file)
     if isinstance(table, Problem):
         raise table.as_error()
-    windows = "\r\n" in text and text.count("\n") == text.count("\r\n")
-    plain = text.replace("\r\n", "\n") if windows else text
-    changed = _changed_text(plain, change, file)
-    if not _is_what_was_meant(changed, _changed_table(table, change)) or not _keeps_the_rest(plain, changed, change):
-        raise _refused(change, file)
-    if windows:
-        changed = changed.replace("\n", "\r\n")
+    for change in changes:
+        try:
+            for step in _steps(change, table, text):
+                text, table = _after(step, text, table)
+        except (CannotSplice, TypeError) as error:  # the latter: a value where a table should be
+            raise _refused(change, file) from error
+        except ConfigError as error:
+            raise ConfigError(error.what, file=file, key=dotted(change.path), fix=error.fix) from error
     bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
-    return bom + changed.encode("utf-8")
+    return bom + text.encode("utf-8")
+
+
+def with_change(data: bytes, change: Change, file: Path) -> bytes:
+    """Change one key; see `with_changes`."""
+    return with_changes(data, (change,), file)
+
+
+class _Step(msgspec.Struct, frozen=True):
+    """A change small enough to be one splice; `prune` takes along the tables it leaves empty."""
+
+    path: KeyPath
+    value: Value | None
+    prune: bool = False
+
+
+def _steps(change: Change, table: Mapping[str, Any], text: str) -> Iterator[_Step]:
+    if change.value is None:
+        if value_at(table, change.path) is not MISSING:
+            yield _Step(change.path, None, prune=True)
+        return
+    yield from _steps_to(change.path, value_at(table, change.path), change.value, text)
+
+
+def _steps_to(path: KeyPath, old: object, value: Value, text: str) -> Iterator[_Step]:
+    """A table is changed key by key, and `[[tables]]` one by one, so that what stays in them is not touched."""
+    if same(old, value):
+        return
+    if isinstance(value, Mapping) and (isinstance(old, Mapping) or (old is MISSING and len(path) == 1 and value)):
+        known = old if isinstance(old, Mapping) else {}
+        for key, item in value.items():
+            yield from _steps_to((*path, key), known.get(key, MISSING), item, text)
+        for key in known:
+            if key not in value:
+                yield _Step((*path, key), None)
+    elif isinstance(old, list) and isinstance(value, Sequence) and value and _is_in_blocks(path, text):
+        yield from _steps_between_blocks(path, old, value, text)
+    else:
+        yield _Step(path, value)
+
+
+def _is_in_blocks(path: KeyPath, text: str) -> bool:
+    from services.agents.positions import find_places
+
+    place = find_places(text).get(path)
+    return place is not None and place.end == place.start
+
+
+def _steps_between_blocks(path: KeyPath, old: Sequence[Any], new: Sequence[Value], text: str) -> Iterator[_Step]:
+    """From the last to the first, so that the places of those not yet changed stay true."""
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(None, [repr(item) for item in old], [repr(item) for item in new], autojunk=False)
+    for kind, start, end, new_start, new_end in reversed(matcher.get_opcodes()):
+        if kind == "equal":
+            continue
+        paired = min(end - start, new_end - new_start)
+        for number in reversed(range(start + paired, end)):
+            yield _Step((*path, number), None)
+        for item in reversed(new[new_start + paired : new_end]):
+            yield _Step((*path, start + paired), item)
+        for number in reversed(range(paired)):
+            yield from _steps_to((*path, start + number), old[start + number], new[new_start + number], text)
+
+
+def _after(step: _Step, text: str, table: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Take one step, and read the text again to see that it says what was meant and nothing else."""
+    from services.agents.splicing import CannotSplice, with_key, without_empty_tables, without_key
+
+    if step.value is None:
+        changed = without_key(text, step.path)
+        wanted = [without(table, step.path, prune=False)]
+        if step.prune:
+            wanted.append(without(table, step.path, prune=True))
+            changed = without_empty_tables(changed, step.path[:-1]) if changed.strip() else text
+    else:
+        changed = with_key(text, step.path, step.value, value_at(table, step.path))
+        wanted = [with_value(table, step.path, step.value)]
+    found = parsed(changed, Path())
+    if isinstance(found, Problem) or not any(same(found, table) for table in wanted):
+        raise CannotSplice
+    return changed, found
 
 
 def _refused(change: Change, file: Path) -> ConfigError:
@@ -69,106 +150,3 @@ def _refused(change: Change, file: Path) -> ConfigError:
         key=dotted(change.path),
         fix="Change it in an editor.",
     )
-
-
-def _changed_text(text: str, change: Change, file: Path) -> str:
-    from tomlkit import parse, table
-    from tomlkit.exceptions import TOMLKitError
-
-    ended = text if text.endswith("\n") else text + "\n"
-    cut = _end_of_table(ended, change.path)
-    head, tail = ended[:cut], ended[cut:]
-    try:
-        document = parse(head)
-        place: Any = document
-        for key in change.path[:-1]:
-            if key not in place:
-                place[key] = table()
-            place = place[key]
-        place[change.path[-1]] = change.value
-        changed = document.as_string() + tail
-    except (TOMLKitError, TypeError, AttributeError) as error:  # the last two: a value where a table should be
-        raise _refused(change, file) from error
-    return changed if text.endswith("\n") else changed.removesuffix("\n")
-
-
-def _end_of_table(text: str, path: tuple[str, ...]) -> int:
-    """Where the `[table]` of a key ends, before comments on what follows: a new key belongs there.
-
-    tomlkit sees the text only so far, and cannot harm the rest. It sees all of it when the table has no header.
-    """
-    places = find_places(text)
-    table = places.get(path[:-1])
-    if table is None or not table.header:
-        return len(text)
-    next_header = min((p.line for p in places.values() if p.header and p.line > table.line), default=math.inf)
-    last_line = max(p.last_line for p in places.values() if table.line <= p.line < next_header)
-    return sum(len(line) + 1 for line in text.split("\n")[:last_line])
-
-
-def _changed_table(table: Mapping[str, Any], change: Change) -> dict[str, Any]:
-    result: dict[str, Any] = copy.deepcopy(dict(table))
-    place = result
-    for key in change.path[:-1]:
-        place = place.setdefault(key, {})
-        if not isinstance(place, dict):
-            return {}
-    place[change.path[-1]] = change.value
-    return result
-
-
-def _is_what_was_meant(text: str, wanted: Mapping[str, Any]) -> bool:
-    found = parsed(text, Path())
-    return not isinstance(found, Problem) and _same(found, wanted)
-
-
-def _same(found: object, wanted: object) -> bool:
-    """Equal in value and type, with no difference between 1, 1.0 and true overlooked."""
-    match wanted:
-        case Mapping():
-            return (
-                isinstance(found, Mapping)
-                and found.keys() == wanted.keys()
-                and all(_same(found[key], wanted[key]) for key in wanted)
-            )
-        case str():
-            return isinstance(found, str) and found == wanted
-        case Sequence():
-            return (
-                isinstance(found, list)
-                and len(found) == len(wanted)
-                and all(_same(one, other) for one, other in zip(found, wanted, strict=True))
-            )
-        case float():
-            return isinstance(found, float) and (found == wanted or (math.isnan(found) and math.isnan(wanted)))
-        case _:
-            return type(found) is type(wanted) and bool(found == wanted)
-
-
-def _keeps_the_rest(old: str, new: str, change: Change) -> bool:
-    """Whether the new text has all lines of the old one, in order, and more only where a key or table was added."""
-    replaced = _replaced_value(old, change.path)
-    lines = _lines_without(old, replaced)
-    kept = 0
-    for line in _lines_without(new, replaced):
-        if kept < len(lines) and line == lines[kept]:
-            kept += 1
-        elif "#" in line:  # tomlkit gives a new table the comment of one inside it
-            return False
-    return kept == len(lines)
-
-
-def _replaced_value(text: str, path: KeyPath) -> KeyPath:
-    """The value a change is written over: the key's own, else that of the inline table it is added to."""
-    places = find_places(text)
-    while path:
-        place = places.get(path)
-        if place is not None and place.end > place.start:
-            break
-        path = path[:-1]
-    return path
-
-
-def _lines_without(text: str, path: KeyPath) -> list[str]:
-    place = find_places(text).get(path, Place(0, 0))
-    return (text[: place.start] + text[place.end :]).split("\n")

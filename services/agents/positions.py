@@ -1,4 +1,4 @@
-"""On which lines of a TOML file its keys stand.
+"""Where in a TOML file its keys and values stand.
 
 `tomllib` says where a file stops being TOML, but not where a value is that turns out to be wrong; this reads the
 same text once more, only when there is something to point at.
@@ -10,7 +10,7 @@ import codecs
 import contextlib
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -45,16 +45,54 @@ class Place(msgspec.Struct, frozen=True):
     header: bool = False
 
 
+class Entry(msgspec.Struct, frozen=True):
+    """A `key = value`, or a `[table]` or `[[table]]` line.
+
+    Attributes:
+        table: The table it is written in, by a header above it or in braces; of a header, ().
+        path: The whole way to what it names.
+        start: Where its first key, or its bracket, begins; in characters from 0.
+        end: Where its value, or its last bracket, has ended.
+    """
+
+    table: KeyPath
+    path: KeyPath
+    start: int
+    end: int
+    header: bool = False
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """How a TOML text is written.
+
+    Attributes:
+        places: Where every key, table and list item stands.
+        entries: In order of where they end, so that what is in braces comes before the key of the braces.
+    """
+
+    places: Mapping[KeyPath, Place]
+    entries: Sequence[Entry]
+
+
 def find_places(source: str) -> Mapping[KeyPath, Place]:
     """Find where every key, table and list item of a TOML text stands.
 
     Args:
         source: Without BOM. Text that is not TOML gives the places found before the fault, and never an error.
     """
+    return find_layout(source).places
+
+
+def find_layout(source: str) -> Layout:
+    """Find where everything stands, and how it is written there.
+
+    Args:
+        source: As for `find_places`.
+    """
     reader = _Reader(source)
     with contextlib.suppress(_Fault, tomllib.TOMLDecodeError, RecursionError):
         reader.read()
-    return reader.places
+    return Layout(reader.places, reader.entries)
 
 
 @lru_cache(maxsize=512)
@@ -84,6 +122,7 @@ class _Fault(Exception):
 class _Reader:
     def __init__(self, source: str) -> None:
         self.places: dict[KeyPath, Place] = {}
+        self.entries: list[Entry] = []
         self._source = source
         self._at = 0
         self._line = 1
@@ -100,7 +139,7 @@ class _Reader:
             self._skip(_BLANK)
 
     def _header(self) -> None:
-        line = self._line
+        line, start = self._line, self._at
         repeated = self._source.startswith("[[", self._at)
         self._expect("[[" if repeated else "[")
         keys = self._keys()
@@ -115,12 +154,13 @@ class _Reader:
             self._lists[path] = self._lists.get(path, -1) + 1
         self._table = self._last_item(path)
         self.places[self._table] = Place(line, line, header=True)
+        self.entries.append(Entry((), self._table, start, self._at, header=True))
 
     def _last_item(self, path: KeyPath) -> KeyPath:
         return (*path, self._lists[path]) if path in self._lists else path
 
     def _entry(self, table: KeyPath) -> None:
-        line = self._line
+        line, start = self._line, self._at
         keys = self._keys()
         path = table
         for key in keys[:-1]:
@@ -128,7 +168,9 @@ class _Reader:
             self.places.setdefault(path, Place(line, line))
         self._expect("=")
         self._skip(_SPACE)
-        self._value((*path, keys[-1]), line)
+        path = (*path, keys[-1])
+        self._value(path, line)
+        self.entries.append(Entry(table, path, start, self._at))
 
     def _keys(self) -> list[str]:
         keys: list[str] = []

@@ -1,4 +1,4 @@
-"""Writing `agent.toml`: a new one, or one key of one that people edit; both block on the disk."""
+"""Writing `agent.toml`: a new one, a draft, or one key of one that people edit; all of it blocks on the disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from services.agents.editing import Change, with_change
 from services.agents.model import AgentConfig
 from services.agents.reading import LIMIT, read_config
 from services.errors import ConfigError, PinfoldError
-from services.home import MISSING, Home, make_directory, read_file, write_whole
+from services.home import MISSING, FileText, Home, make_directory, read_file, write_whole
 
 SCHEMA_LINE = "#:schema ../../state/schema/agent.json\n"
 """Tells editors where the JSON Schema of an `agent.toml` lies."""
@@ -44,6 +44,28 @@ def write_new_agent(home: Home, alias: str, table: dict[str, Any]) -> None:
             make_directory(home.default_workspace(alias))
         else:
             _write_directory(home, alias, data)
+
+
+def replace_agent_file(home: Home, alias: str, base: bytes, data: bytes) -> None:
+    """Write an agent's file if it still is what it was.
+
+    Args:
+        home: Where.
+        alias: The agent.
+        base: What the file must hold; empty: it must be missing.
+        data: What it is to hold.
+
+    Raises:
+        ConfigError: `data` is not usable.
+        FileConflict: The file holds something else by now.
+        LockHeld: Another Pinfold is changing it.
+        PinfoldError: It cannot be read or written.
+    """
+    file = home.agent_file(alias)
+    for problem in read_config(data, file, AgentConfig).problems:
+        raise problem.as_error()
+    with _changing(home, alias):
+        write_whole(file, data, expected=FileText(file, base, MISSING) if base else MISSING)
 
 
 def set_agent_key(home: Home, alias: str, change: Change) -> None:

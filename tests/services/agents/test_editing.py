@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from services.agents.editing import Change, Value, with_change
@@ -98,24 +98,11 @@ def test_a_value_that_is_set_already_changes_nothing() -> None:
     assert changed(text, False) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("a.b = 1\nz = 2\n", id="tomlkit 588: a later key moves into the new table"),
-        pytest.param("x = { a = 1979-05-27 } # c\n[a]\n", id="a space is dropped from a line before"),
-        pytest.param("a = 1\n", id="a value where a table should be"),
-        pytest.param("[[a]]\nx = 1\n", id="a list where a table should be"),
-    ],
-)
-def test_refuses_what_cannot_be_done_without_touching_something_else(text: str) -> None:
+@pytest.mark.parametrize("text", ["a = 1\n", "[[a]]\nx = 1\n", "a = [{ x = 1 }]\n"], ids=["value", "tables", "list"])
+def test_refuses_what_has_no_place_to_go(text: str) -> None:
     with pytest.raises(ConfigError, match="without touching other lines") as raised:
         changed(text, {"x": 1}, ("a", "new"))
     assert (raised.value.file, raised.value.key) == (FILE, "a.new")
-
-
-def test_refuses_to_repeat_a_comment() -> None:
-    with pytest.raises(ConfigError, match="without touching other lines"):
-        changed('[agent.roles] # by role\nheavy = "x"\n')
 
 
 @pytest.mark.parametrize("data", [b"", b"[agent\n", b'x = "\\e"\n', b"\xff\xfe", b"x = " + b"9" * 5000])
@@ -195,6 +182,4 @@ def test_any_switch_that_has_a_header_and_is_a_switch_can_be_set(text: str, enab
         tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError:
         return
-    assume("= {" not in text)  # tomlkit drops a space inside some
-    assume(text.count("[[") < 2)  # and moves items of a list of tables that others stand between
     assert tomllib.loads(changed(text, enabled).removeprefix("\ufeff"))["agent"]["enabled"] is enabled
