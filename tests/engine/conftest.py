@@ -17,6 +17,7 @@ from services.home import BlockingCalls
 from services.sandbox.engines.docker import DockerEngine
 from tests.engine.private_engine import PrivateEngine
 from tests.engine.sandboxes import Sandboxes
+from tests.engine.socket_proxy import SocketProxy
 from tests.engine.spools import Spool
 
 HERE = Path(__file__).parent
@@ -121,3 +122,21 @@ def private_engine(private_folder: Path) -> Iterator[PrivateEngine]:
     build_test_image(engine.host)
     yield engine
     engine.clean_up()
+
+
+@pytest.fixture
+async def proxy(tmp_path: Path, docker_host: str) -> AsyncIterator[SocketProxy]:
+    """Stands between Pinfold and the engine, and can be cut or frozen."""
+    proxy = SocketProxy(tmp_path / "proxy.sock", Path(docker_host.removeprefix("unix://")))
+    await proxy.start()
+    yield proxy
+    proxy.thaw()
+    await proxy.cut()
+
+
+@pytest.fixture
+async def through_proxy(proxy: SocketProxy, home_id: str, calls: BlockingCalls) -> AsyncIterator[DockerEngine]:
+    """The engine of the same home, reached through the proxy."""
+    engine = DockerEngine(home_id, calls, {"DOCKER_HOST": proxy.host})
+    yield engine
+    await engine.close()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from pathlib import Path
 
 import pytest
 
@@ -16,22 +15,6 @@ from tests.engine.sandboxes import Sandboxes
 from tests.engine.socket_proxy import SocketProxy
 
 SECONDS = 20.0
-
-
-@pytest.fixture
-async def proxy(tmp_path: Path, docker_host: str) -> AsyncIterator[SocketProxy]:
-    proxy = SocketProxy(tmp_path / "proxy.sock", Path(docker_host.removeprefix("unix://")))
-    await proxy.start()
-    yield proxy
-    proxy.thaw()
-    await proxy.cut()
-
-
-@pytest.fixture
-async def through_proxy(proxy: SocketProxy, home_id: str, calls: BlockingCalls) -> AsyncIterator[DockerEngine]:
-    engine = DockerEngine(home_id, calls, {"DOCKER_HOST": proxy.host})
-    yield engine
-    await engine.close()
 
 
 async def next_change(changes: AsyncGenerator[None, None]) -> None:

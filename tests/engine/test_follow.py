@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import random
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from docker import APIClient
 from docker.types import LogConfig
 
 from services.errors import SandboxGone
-from services.home import BlockingCalls
 from services.output import Stream
 from services.sandbox.engines.docker import DockerEngine
-from services.sandbox.model import SandboxSpec
 from tests.engine.conditions import eventually
+from tests.engine.followed import following, made_outside, started, until_ended
 from tests.engine.sandboxes import Sandboxes
 from tests.engine.socket_proxy import SocketProxy
 from tests.engine.spools import Spool
@@ -33,60 +29,8 @@ done
 """
 
 
-async def started(engine: DockerEngine, spec: SandboxSpec) -> str:
-    sandbox = await engine.create(spec, {})
-    await engine.start(sandbox)
-    return sandbox
-
-
-def made_outside(api: APIClient, sandboxes: Sandboxes, script: str, log: dict[str, str], **config: Any) -> str:
-    """Make a sandbox of this home as Pinfold itself would not make it."""
-    host = api.create_host_config(log_config=LogConfig(type="local", config=log), network_mode="none")
-    labels = {"pinfold.home": sandboxes.home_id, "pinfold.session": "outside", "pinfold.agent": "reviewer"}
-    made = api.create_container(sandboxes.image, ["sh", "-c", script], labels=labels, host_config=host, **config)
-    return str(made["Id"])
-
-
-async def until_ended(engine: DockerEngine, sandbox: str) -> None:
-    async def exited() -> bool:
-        return (await engine.inspect(sandbox)).status == "exited"
-
-    await eventually(exited)
-
-
 def numbered(word: str, count: int) -> list[bytes]:
     return [f"{word} {number}".encode() for number in range(count)]
-
-
-@contextlib.asynccontextmanager
-async def following(engine: DockerEngine, sandbox: str, spool: Spool) -> AsyncIterator[asyncio.Task[None]]:
-    """Follow beside the test; waits for the end unless the test cancels it."""
-    task = asyncio.create_task(engine.follow(sandbox, spool.writer))
-    try:
-        yield task
-        if not task.cancelled():
-            async with asyncio.timeout(60):
-                await task
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-@pytest.fixture
-async def proxy(tmp_path: Path, docker_host: str) -> AsyncIterator[SocketProxy]:
-    proxy = SocketProxy(tmp_path / "proxy.sock", Path(docker_host.removeprefix("unix://")))
-    await proxy.start()
-    yield proxy
-    proxy.thaw()
-    await proxy.cut()
-
-
-@pytest.fixture
-async def through_proxy(proxy: SocketProxy, home_id: str, calls: BlockingCalls) -> AsyncIterator[DockerEngine]:
-    """The engine of the same home, reached through the proxy, and quick to suspect it."""
-    engine = DockerEngine(home_id, calls, {"DOCKER_HOST": proxy.host})
-    yield engine
-    await engine.close()
 
 
 async def test_both_streams_come_in_their_own_order_and_the_last_line_needs_no_end(
@@ -227,50 +171,6 @@ async def test_a_long_line_that_spans_two_followers_while_the_other_stream_runs_
     assert spool.stderr == [b"1", b"2", b"3", b"4", b"5", b"6", b"7"]
 
 
-async def test_rotation_of_the_engines_log_repeats_and_loses_nothing(
-    engine: DockerEngine, sandboxes: Sandboxes, spool: Spool
-) -> None:
-    """80 MB, which is more than one file."""
-    script = "awk 'BEGIN { for (i = 0; i < 40000; i++) printf \"%08d %01990d\\n\", i, 7 }'"
-    sandbox = await engine.create(sandboxes.script(script, output_limit=MIB), {})
-    async with following(engine, sandbox, spool):
-        await engine.start(sandbox)
-    assert [int(line[:8]) for line in spool.stdout] == list(range(40_000))
-
-
-async def test_a_log_that_rotates_faster_than_it_is_read_loses_nothing_while_the_engine_keeps_it(
-    engine: DockerEngine, sandboxes: Sandboxes, api: APIClient, spool: Spool
-) -> None:
-    script = "awk 'BEGIN { for (i = 0; i < 30000; i++) printf \"%08d %0100d\\n\", i, 7 }'"
-    sandbox = made_outside(api, sandboxes, script, {"max-size": str(MIB), "max-file": "5", "compress": "false"})
-    async with following(engine, sandbox, spool):
-        await engine.start(sandbox)
-    assert [int(line[:8]) for line in spool.stdout] == list(range(30_000))
-
-
-async def test_what_the_engine_no_longer_has_is_said_to_be_missing(
-    engine: DockerEngine, sandboxes: Sandboxes, api: APIClient, spool: Spool
-) -> None:
-    lines = "awk 'BEGIN { for (i = 0; i < 100000; i++) printf \"%08d %0100d\\n\", i, 7 }'"
-    sandbox = made_outside(api, sandboxes, f"echo first; sleep 1; {lines}", {"max-size": str(MIB), "max-file": "2"})
-    await engine.start(sandbox)
-    async with following(engine, sandbox, spool) as task:
-        await eventually(lambda: spool.stdout == [b"first"])
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-    await until_ended(engine, sandbox)
-    spool.reopen()
-    await engine.follow(sandbox, spool.writer)
-    first, *kept = spool.stdout
-    numbers = [int(line[:8]) for line in kept]
-    assert first == b"first"
-    assert numbers == list(range(100_000 - len(numbers), 100_000))
-    assert 0 < len(numbers) < 100_000
-    (note,) = spool.notes
-    assert b"is missing: the engine did not keep it" in note
-    assert spool.lines()[1] == note
-
-
 async def test_a_sandbox_that_is_removed_while_followed_is_gone(
     engine: DockerEngine, sandboxes: Sandboxes, spool: Spool
 ) -> None:
@@ -348,20 +248,6 @@ async def test_following_waits_for_an_engine_that_is_not_there_yet(
         await asyncio.sleep(0.3)
         await proxy.start()
     assert spool.lines() == [b"late"]
-
-
-async def test_a_reader_that_cannot_keep_up_never_blocks_the_sandbox(
-    engine: DockerEngine, sandboxes: Sandboxes, spool: Spool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The follower reads nothing while it is held up; the sandbox ends all the same, and nothing is lost."""
-    monkeypatch.setattr("services.sandbox.engines.docker.follow._PAUSES", ((0, 1.5),))
-    sandbox = await started(engine, sandboxes.script("echo begin; sleep 0.3; " + COUNTER % 100_000))
-    async with following(engine, sandbox, spool) as task:
-        await eventually(lambda: spool.lines() == [b"begin"])
-        await until_ended(engine, sandbox)
-        assert not task.done()
-        monkeypatch.undo()
-    assert len(spool.stdout) == 100_001
 
 
 async def test_two_hundred_followers_one_after_the_other_leave_nothing_behind(

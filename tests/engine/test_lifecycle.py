@@ -12,20 +12,15 @@ from services.errors import EngineError, SandboxGone
 from services.home import BlockingCalls
 from services.sandbox.engines.docker import DockerEngine
 from services.sandbox.engines.engine import SandboxState, Signal
-from services.sandbox.model import Limits, SandboxSpec
+from services.sandbox.model import Limits
 from tests.engine.conditions import eventually
+from tests.engine.followed import started
 from tests.engine.sandboxes import Sandboxes
 from tests.engine.spools import Spool
 
 MIB = 1024 * 1024
 EAT = "x=0123456789abcdef; while true; do x=$x$x; done"
 FEIGNED = "[FATAL tini (7)] exec x failed: y"
-
-
-async def started(engine: DockerEngine, spec: SandboxSpec) -> str:
-    sandbox = await engine.create(spec, {})
-    await engine.start(sandbox)
-    return sandbox
 
 
 async def end_of(engine: DockerEngine, sandbox: str) -> SandboxState:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -36,14 +35,6 @@ def docker_world(home: Home, host: str, image: str) -> World:
     with home.config_file.open("a", encoding="utf-8") as file:
         file.write(f'[defaults.sandbox]\nimage = "{image}"\n')
     return world
-
-
-@pytest.fixture
-async def proxy(docker_host: str, tmp_path: Path) -> AsyncIterator[SocketProxy]:
-    proxy = SocketProxy(tmp_path / "proxy.sock", Path(docker_host.removeprefix("unix://")))
-    await proxy.start()
-    yield proxy
-    await proxy.cut()
 
 
 @pytest.fixture

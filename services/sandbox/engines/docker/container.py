@@ -76,6 +76,7 @@ class Container(msgspec.Struct, rename="pascal"):
 
     id: str
     name: str = ""
+    created: str = ""
     state: ContainerState = msgspec.field(default_factory=ContainerState)
     config: ContainerConfig = msgspec.field(default_factory=ContainerConfig)
     host_config: HostConfig = msgspec.field(default_factory=HostConfig)

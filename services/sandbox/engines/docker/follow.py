@@ -1,11 +1,11 @@
 """A sandbox's output, from the engine's log into the spool: nothing lost, nothing twice, however often either is lost.
 
-One loop does it all. Ask what the container is, and read its log from the spool's cursor on: first what is there, then
-following while it runs, and once it has exited without following, until such a reading is whole and brings nothing new.
-Three faults of engines make it so:
+One loop does it all. Ask what the container is, and read its log from the spool's cursor on: following while it runs,
+and once it has exited without following, until such a reading is whole and brings nothing new. Three faults of engines
+make it so:
 - they cut the tail of a follow when a container exits after a burst;
-- they skip a whole file of their log when the follower is more than a file behind, so one that falls back catches up by
-  reading what is there, which skips nothing;
+- they skip a whole file of their log when the follower is more than a file behind, so one that is or falls far behind
+  catches up by reading what is there, which skips nothing;
 - a stream they lose ends like any other. While they are away, the loop waits.
 """
 
@@ -23,17 +23,20 @@ from services.output import Chunk, Cursor, Demultiplexer, Position, SpoolWriter,
 from services.sandbox.engines.docker.api import Api, EngineStream
 from services.sandbox.engines.docker.container import Container
 from services.sandbox.engines.docker.failures import Refused
-from services.sandbox.engines.docker.instants import since
+from services.sandbox.engines.docker.instants import nanoseconds, since
 
 _IDLE_SECONDS = 0.1
 """After so long without output a line that has not ended is written as it is."""
 
-_PAUSES = ((40 * 1024, 0.001), (8 * 1024, 0.003), (1024, 0.01), (0, 0.1))
+_PAUSES = ((40 * 1024, 0.0), (8 * 1024, 0.003), (1024, 0.01), (0, 0.1))
 """After so many bytes at once, how many seconds output may gather: few large reads cost less than many small ones.
 
-The kernel holds some 270 lines for a reader that pauses, so a busy sandbox gets short pauses."""
+The kernel holds some 270 lines, about 40 KiB, for a reader that pauses; then the engine waits."""
 
-_SKEW, _SKEW_AT_THE_END = 5_000_000_000, 1_000_000_000
+_BEHIND = 50_000_000
+"""Nanoseconds behind the sandbox from which on there are no pauses."""
+
+_SKEW = 1_000_000_000
 """Nanoseconds by which one stream's frames may lie behind the other's in the log; generous by far."""
 
 _FASTEST = 200_000_000
@@ -68,6 +71,26 @@ class _Waits:
         self.seconds = _FIRST_WAIT
 
 
+class Lag:
+    """How far a reader is behind what it reads, though the clocks of both may differ.
+
+    The least difference between them ever seen stands for none.
+
+    Args:
+        least: A difference known before, nanoseconds.
+    """
+
+    def __init__(self, least: int | None = None) -> None:
+        self.least = least
+
+    def of(self, at: int, now: int) -> int:
+        """Nanoseconds by which something written at `at` by the engine's clock is late at `now` by ours."""
+        difference = now - at
+        if self.least is None or difference < self.least:
+            self.least = difference
+        return difference - self.least
+
+
 class Follower:
     """Brings one sandbox's output into its spool.
 
@@ -86,7 +109,8 @@ class Follower:
         self._look = look
         self._spool = spool
         self._now = now
-        self._close_behind = False
+        self._lag = Lag()
+        self._caught_up = False
         self._open_lines: dict[Stream, bool] = {}
         self._complaint = ""
 
@@ -105,11 +129,11 @@ class Follower:
                 api, container = await self._look()
                 exited = container.status == "exited"
                 if container.status != "created":
-                    reading = self._reading(exited=exited)
+                    reading = self._reading(container, exited=exited)
                     await self._read(api, container, reading)
                 failures = 0
             except EngineUnavailable:
-                self._close_behind = False
+                self._caught_up = False
             except (Refused, SpoolError) as error:
                 failures += 1
                 given_up = exited and failures >= _ATTEMPTS_AT_THE_END
@@ -125,13 +149,19 @@ class Follower:
                     continue
             await waits.wait()
 
-    def _reading(self, *, exited: bool) -> _Reading:
-        if not self._close_behind:
-            return _Reading.CATCH_UP
-        return _Reading.LAST if exited else _Reading.FOLLOW
+    def _reading(self, container: Container, *, exited: bool) -> _Reading:
+        if exited:
+            return _Reading.LAST if self._caught_up else _Reading.CATCH_UP
+        return _Reading.FOLLOW if self._caught_up or self._is_near(container) else _Reading.CATCH_UP
+
+    def _is_near(self, container: Container) -> bool:
+        """Whether all that is to come is so young that it lies within one file of the log."""
+        longest = _longest_lag(container.log_file_size)
+        newest = _newest(self._spool.cursor) or nanoseconds(container.created) or 0
+        return longest is None or 0 <= self._now() - newest < longest // 2
 
     async def _read(self, api: Api, container: Container, reading: _Reading) -> None:
-        """Read the log once from the cursor on, and decide whether we are close behind now.
+        """Read the log once from the cursor on, and find out whether we are close behind now.
 
         Raises:
             SandboxGone: There is no such container.
@@ -141,39 +171,40 @@ class Follower:
         """
         before = self._spool.cursor
         demultiplexer = Demultiplexer(before, terminal=container.config.tty)
-        skew = _SKEW_AT_THE_END if reading is _Reading.LAST else _SKEW
-        begin = None if before == Cursor() else earliest(before, self._open_lines, skew)
+        begin = None if before == Cursor() else earliest(before, self._open_lines, _SKEW)
         follows = reading is _Reading.FOLLOW
         longest_lag = _longest_lag(container.log_file_size) if follows else None
+        self._lag = Lag(self._lag.least if self._caught_up else 0 if follows else None)
         with await _open(api, container.id, begin, reading) as stream:
             while True:
                 data = await stream.read_within(_IDLE_SECONDS)
                 if data is None:
-                    self._append(demultiplexer.flush(), demultiplexer)
+                    self._append(demultiplexer.flush(), demultiplexer.cursor)
                     data = await stream.read()
                 if not data:
                     break
-                chunks = demultiplexer.feed(data)
-                if chunks and longest_lag is not None and self._now() - chunks[0].at > longest_lag:
-                    self._close_behind = False
+                chunks, cursor = demultiplexer.feed(data), demultiplexer.cursor
+                lag = self._lag.of(_newest(cursor), self._now()) if chunks else None
+                if longest_lag is not None and lag is not None and lag > longest_lag:
+                    self._caught_up = False
                     return
                 if chunks and self._spool.cursor == before and not demultiplexer.repeated:
                     self._note_gap(before, chunks[0])
-                self._append(chunks, demultiplexer)
-                await asyncio.sleep(_pause(len(data)) if follows else 0)
+                self._append(chunks, cursor)
+                await asyncio.sleep(0 if lag is None or lag > _BEHIND else _pause(len(data)))
             if reading is _Reading.LAST:
-                self._append(demultiplexer.flush(ended=True), demultiplexer)
-        self._close_behind = True
+                self._append(demultiplexer.flush(ended=True), demultiplexer.cursor)
+        self._caught_up = True
 
-    def _append(self, chunks: Sequence[Chunk], demultiplexer: Demultiplexer) -> None:
+    def _append(self, chunks: Sequence[Chunk], cursor: Cursor) -> None:
         if chunks:
             for chunk in chunks:
                 self._open_lines[chunk.stream] = not chunk.data.endswith(b"\n")
-            self._spool.append(chunks, demultiplexer.cursor)
+            self._spool.append(chunks, cursor)
 
     def _note_gap(self, before: Cursor, first: Chunk) -> None:
         """Say what is missing: what was taken last should have come again, and did not."""
-        latest = max(before.stdout.at, before.stderr.at)
+        latest = _newest(before)
         if latest:
             self._spool.note(
                 f"output between {_clock(latest)} and {_clock(first.at)} is missing: the engine did not keep it"
@@ -218,7 +249,7 @@ def earliest(cursor: Cursor, open_lines: dict[Stream, bool], skew: int) -> int:
         open_lines: Whether a stream's last line lacks its end; a stream of which that is not known is missing.
         skew: Nanoseconds by which one stream's frames may lie behind the other's in the log.
     """
-    latest = max(cursor.stdout.at, cursor.stderr.at)
+    latest = _newest(cursor)
     found = latest - skew
     positions: tuple[tuple[Stream, Position], ...] = ((Stream.STDOUT, cursor.stdout), (Stream.STDERR, cursor.stderr))
     for stream, position in positions:
@@ -231,6 +262,10 @@ def earliest(cursor: Cursor, open_lines: dict[Stream, bool], skew: int) -> int:
 def _longest_lag(file_size: int | None) -> int | None:
     """Nanoseconds within which no more than a file of the log can be written; None when there is only one."""
     return None if file_size is None else file_size * 1_000_000_000 // _FASTEST
+
+
+def _newest(cursor: Cursor) -> int:
+    return max(cursor.stdout.at, cursor.stderr.at)
 
 
 def _pause(size: int) -> float:
