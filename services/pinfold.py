@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from services.activity import ActivityLog, Events
@@ -105,14 +105,36 @@ def make_engines(home: Home, identity: str, calls: BlockingCalls, env: Mapping[s
 
 @asynccontextmanager
 async def _in_background(agents: Agents, sandboxes: Sandboxes) -> AsyncGenerator[None, None]:
-    """Supervise and watch while the block runs; an unforeseen error in them ends it with that error."""
+    """Supervise and watch while the block runs; an unforeseen error in them cancels the block and is raised."""
+    block = asyncio.current_task()
+    assert block is not None
     tasks = {asyncio.create_task(sandboxes.supervise()), asyncio.create_task(agents.watch())}
+    failed = asyncio.Event()
+
+    def look(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None and not failed.is_set():
+            failed.set()
+            block.cancel()
+
+    for task in tasks:
+        task.add_done_callback(look)
     try:
         yield
+    except asyncio.CancelledError:
+        if not failed.is_set() or block.uncancel() > 0:
+            raise
     finally:
         for task in tasks:
+            task.remove_done_callback(look)
             task.cancel()
         done, _ = await asyncio.wait(tasks, timeout=_BACKGROUND_SECONDS)
         for task in done:
-            with suppress(asyncio.CancelledError):
-                task.result()
+            if not task.cancelled() and (error := task.exception()) is not None:
+                raise _only(error)
+
+
+def _only(error: BaseException) -> BaseException:
+    """The error itself where groups hold but one."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error

@@ -21,6 +21,7 @@ from services.sandbox.model import Session
 from services.sandbox.roster import EngineRoster
 from services.sandbox.session_files import SessionFiles
 from services.sandbox.store import SessionStore
+from services.sandbox.unforeseen import Unforeseen
 
 _LOCK_SECONDS = 1.0
 _LOOK_SECONDS = 0.5
@@ -37,6 +38,7 @@ class Followers:
 
     Args:
         after_end: Called with every session whose end was recorded here.
+        unforeseen: Told of errors that are none of Pinfold's.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Followers:
         calls: BlockingCalls,
         now: Callable[[], int],
         after_end: AfterEnd,
+        unforeseen: Unforeseen,
     ) -> None:
         self._home = home
         self._store = store
@@ -56,6 +59,7 @@ class Followers:
         self._calls = calls
         self._now = now
         self._after_end = after_end
+        self._unforeseen = unforeseen
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._cleaning_up: set[str] = set()
         self._news = asyncio.Event()
@@ -67,6 +71,7 @@ class Followers:
             task = asyncio.create_task(self._follow(session), name=f"follow {session}")
             self._tasks[session] = task
             task.add_done_callback(lambda _: self._forget(session))
+            self._unforeseen.watch(task)
 
     def look_again(self) -> None:
         """Some sandbox may have ended: look now and not at the next interval."""

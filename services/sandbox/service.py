@@ -31,6 +31,7 @@ from services.sandbox.starting import Starter, StartProgress, Tell
 from services.sandbox.stopping import Stopper
 from services.sandbox.store import SessionStore
 from services.sandbox.supervisor import Supervisor
+from services.sandbox.unforeseen import Unforeseen
 
 _CLOSING_SECONDS = 1.5
 _HANDS_SECONDS = 5.0
@@ -71,8 +72,11 @@ class Sandboxes:
         self._store = SessionStore(database, activity, events, now)
         self._roster = EngineRoster(engines, events)
         self._cleanup = Cleanup(home, self._store, self._roster, calls, now)
-        self._followers = Followers(home, self._store, self._roster, self._cleanup, calls, now, self._after_end)
-        self._stopper = Stopper(home, self._store, self._roster, self._cleanup, self._followers, now)
+        self._unforeseen = Unforeseen()
+        self._followers = Followers(
+            home, self._store, self._roster, self._cleanup, calls, now, self._after_end, self._unforeseen
+        )
+        self._stopper = Stopper(home, self._store, self._roster, self._cleanup, self._followers, now, self._unforeseen)
         self.lifecycle = Lifecycle(home, self._store, self._roster, self._cleanup, self._stopper, calls, now)
         self._recovery = Recovery(home, self._store, self._roster, self._cleanup, self._followers, self._stopper)
         self._planner = Planner(home, agents, self._roster, calls, env)
@@ -304,7 +308,9 @@ class Sandboxes:
 
     async def supervise(self) -> None:
         """Until cancelled: find sessions again, follow them, watch engines, stop what is idle, clean up."""
-        await self._supervisor.run()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._supervisor.run())
+            group.create_task(self._unforeseen.raised())
 
     def trouble(self) -> tuple[str, ...]:
         """What keeps supervision from its work now; empty when all is well."""

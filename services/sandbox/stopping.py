@@ -31,6 +31,7 @@ from services.sandbox.model import Session, SessionState, Step
 from services.sandbox.roster import EngineRoster
 from services.sandbox.session_files import SessionFiles, take
 from services.sandbox.store import SessionStore
+from services.sandbox.unforeseen import Unforeseen
 
 _AFTER_KILL_SECONDS = 10.0
 _FIRST_LOOK, _LAST_LOOK = 0.02, 0.2
@@ -57,7 +58,11 @@ _KILL = 2
 
 
 class Stopper:
-    """Stops, kills and interrupts the main process of sessions."""
+    """Stops, kills and interrupts the main process of sessions.
+
+    Args:
+        unforeseen: Told of errors that are none of Pinfold's.
+    """
 
     def __init__(
         self,
@@ -67,6 +72,7 @@ class Stopper:
         cleanup: Cleanup,
         followers: Followers,
         now: Callable[[], int],
+        unforeseen: Unforeseen,
     ) -> None:
         self._home = home
         self._store = store
@@ -74,6 +80,7 @@ class Stopper:
         self._cleanup = cleanup
         self._followers = followers
         self._now = now
+        self._unforeseen = unforeseen
         self._ladders: dict[str, asyncio.Task[None]] = {}
 
     async def interrupt(self, session: Session) -> None:
@@ -143,6 +150,7 @@ class Stopper:
             task = asyncio.create_task(self._run_ladder(session, first), name=f"stop {session.id}")
             self._ladders[session.id] = task
             task.add_done_callback(lambda _: self._ladders.pop(session.id, None))
+            self._unforeseen.watch(task)
 
     async def _run_ladder(self, session: Session, first: int) -> None:
         hands = SessionFiles.of(self._home, session.id).hands()

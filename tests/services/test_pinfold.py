@@ -14,7 +14,7 @@ from services.errors import DatabaseError
 from services.home import Home
 from services.pinfold import Pinfold
 from services.sandbox import StartRequest
-from tests.support.sessions import World, cleaned_up
+from tests.support.sessions import World, cleaned_up, started
 from tests.support.terminal import ROOT
 
 ABSENT = "unix:///nowhere/docker.sock"
@@ -106,3 +106,24 @@ async def test_closing_leaves_no_task_behind(home: Home):
             async for _ in pinfold.sandboxes.start(StartRequest("worker")):
                 pass
         assert asyncio.all_tasks() <= before
+
+
+async def test_an_error_nobody_foresaw_in_the_background_ends_the_block_with_that_error(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A follower that dies in silence would leave a session that never moves again."""
+    broken = RuntimeError("not foreseen")
+
+    async def follow(*_: object) -> None:
+        raise broken
+
+    async with cleaned_up(World(home)) as world:
+        world.agent(script="sleep 60")
+        async with world.pinfold(supervise=False) as pinfold:
+            await started(pinfold)
+        monkeypatch.setattr("services.sandbox.following.Followers._see_to_its_end", follow)
+        with pytest.raises(RuntimeError) as caught:
+            async with asyncio.timeout(20), world.pinfold():
+                await asyncio.Event().wait()
+        monkeypatch.undo()
+    assert caught.value is broken
