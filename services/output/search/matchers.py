@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from services.output.levels import SEQUENCE, Level, level_of, marks
 from services.output.model import Stream
@@ -32,18 +32,22 @@ class Matcher(ABC):
         """End what runs, from any thread; nothing matches any more."""
 
 
-def matcher_for(wanted: Query | Filter) -> Matcher:
-    """The quickest way to find what is wanted."""
-    if isinstance(wanted, Query):
-        return RegexMatcher(wanted) if wanted.regex else TextMatcher(wanted)
-    parts: list[Matcher] = []
-    if wanted.streams != frozenset(Stream):
-        parts.append(StreamMatcher(wanted.streams))
-    if wanted.query is not None:
-        parts.append(matcher_for(wanted.query))
-    if wanted.level is not None:
-        parts.append(LevelMatcher(wanted.level))
+def matcher_for(*wanted: Query | Filter) -> Matcher:
+    """The quickest way to find the lines that fit everything wanted."""
+    parts = [part for each in wanted for part in _parts(each)]
     return parts[0] if len(parts) == 1 else AllMatcher(parts)
+
+
+def _parts(wanted: Query | Filter) -> Iterator[Matcher]:
+    if isinstance(wanted, Query):
+        yield RegexMatcher(wanted) if wanted.regex else TextMatcher(wanted)
+        return
+    if wanted.streams != frozenset(Stream):
+        yield StreamMatcher(wanted.streams)
+    if wanted.query is not None:
+        yield from _parts(wanted.query)
+    if wanted.level is not None:
+        yield LevelMatcher(wanted.level)
 
 
 class TextMatcher(Matcher):

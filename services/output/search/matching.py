@@ -68,13 +68,13 @@ class Matching:
 
     Args:
         directory: The spool's.
-        wanted: What to look for.
+        wanted: What to look for; a line must fit all of it.
     """
 
-    def __init__(self, directory: Path, wanted: Query | Filter) -> None:
+    def __init__(self, directory: Path, *wanted: Query | Filter) -> None:
         self._directory = directory
         self._wanted = wanted
-        self._matcher = matcher_for(wanted)
+        self._matcher = matcher_for(*wanted)
         self._calls = BlockingCalls(1, "pinfold-search")
         self._reader: SpoolReader | None = None
         self._in_use = threading.Lock()

@@ -18,11 +18,11 @@ class Search(Matching):
 
     Args:
         reader: Of the session; the search reads with one of its own.
-        wanted: What to look for.
+        wanted: What to look for; a line must fit all of it.
     """
 
-    def __init__(self, reader: SpoolReader, wanted: Query | Filter) -> None:
-        super().__init__(reader.directory, wanted)
+    def __init__(self, reader: SpoolReader, *wanted: Query | Filter) -> None:
+        super().__init__(reader.directory, *wanted)
         self._jumper: Matcher | None = None
 
     async def next(self, line: int, *, forward: bool = True) -> int | None:
@@ -92,7 +92,7 @@ class Search(Matching):
     @property
     def _jump_matcher(self) -> Matcher:
         if self._jumper is None:
-            self._jumper = matcher_for(self._wanted)
+            self._jumper = matcher_for(*self._wanted)
         return self._jumper
 
     def _stop_matchers(self) -> None:

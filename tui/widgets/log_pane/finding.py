@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 from services.output import Filter, Query, Search, SpoolReader
 from tui.figures import counted
@@ -24,11 +23,11 @@ class Hits:
 
     Args:
         reader: Of the session.
-        wanted: Which lines.
+        wanted: Which lines; they fit all of it.
     """
 
-    def __init__(self, reader: SpoolReader, wanted: Query | Filter) -> None:
-        self._search = Search(reader, wanted)
+    def __init__(self, reader: SpoolReader, *wanted: Query | Filter) -> None:
+        self._search = Search(reader, *wanted)
 
     def close(self) -> None:
         """Look no more."""
@@ -63,7 +62,7 @@ class Finding(Hits):
     Args:
         reader: Of the session.
         query: What to look for.
-        passing: Count only lines that this lets pass, if it has no query of its own.
+        passing: Count only lines that this lets pass.
 
     Attributes:
         query: What to look for.
@@ -71,8 +70,7 @@ class Finding(Hits):
     """
 
     def __init__(self, reader: SpoolReader, query: Query, passing: Filter | None = None) -> None:
-        alone = passing is None or passing.query is not None
-        super().__init__(reader, query if alone or passing is None else replace(passing, query=query))
+        super().__init__(reader, query, *(() if passing is None else (passing,)))
         self.query = query
         self.hit: int | None = None
         self._ordinal = 0

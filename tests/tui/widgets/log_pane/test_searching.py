@@ -272,6 +272,16 @@ async def test_search_within_a_filter_counts_what_passes(spool: Spool) -> None:
         await until(pilot, lambda: "/00  9 of 9" in app.pane.info.text)
 
 
+async def test_search_within_a_filter_by_text_counts_only_lines_that_fit_both(spool: Spool) -> None:
+    write_mixed(spool)
+    app = PaneApp(spool.reader)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("ampersand", *"FAILED", "enter")
+        await until(pilot, lambda: "10 of 1,000 lines" in app.pane.info.text)
+        await pilot.press("slash", *"15", "enter")
+        await until(pilot, lambda: "/15  1 of 1" in app.pane.info.text)
+
+
 async def test_a_filtered_view_stays_when_the_oldest_lines_are_dropped(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "small", limit=1_000_000)
     spool.write_lines(0, 60_000)
