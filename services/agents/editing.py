@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,6 +17,9 @@ from services.agents.problems import KeyPath, Problem, dotted
 from services.agents.reading import decoded, parsed
 from services.agents.values import MISSING, Value, same, value_at, with_value, without
 from services.errors import ConfigError
+
+if TYPE_CHECKING:
+    from services.agents.positions import Place
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -54,6 +57,10 @@ def with_changes(data: bytes, changes: Sequence[Change], file: Path) -> bytes:
         try:
             for step in _steps(change, table, text):
                 text, table = _after(step, text, table)
+            if change.value is not None and not same(value_at(table, change.path), change.value):
+                raise CannotSplice
+            if not text.strip():
+                raise ConfigError("nothing else is in the file", fix="Keep the key, or delete the file.")
         except (CannotSplice, TypeError) as error:  # the latter: a value where a table should be
             raise _refused(change, file) from error
         except ConfigError as error:
@@ -87,24 +94,45 @@ def _steps_to(path: KeyPath, old: object, value: Value, text: str) -> Iterator[_
     """A table is changed key by key, and `[[tables]]` one by one, so that what stays in them is not touched."""
     if same(old, value):
         return
-    if isinstance(value, Mapping) and (isinstance(old, Mapping) or (old is MISSING and len(path) == 1 and value)):
+    if value == {} and isinstance(old, Mapping) and _is_only_dots(path, text):
+        yield _Step(path, None)
+        yield _Step(path, value)
+    elif isinstance(value, Mapping) and (isinstance(old, Mapping) or (old is MISSING and len(path) == 1 and value)):
         known = old if isinstance(old, Mapping) else {}
         for key, item in value.items():
             yield from _steps_to((*path, key), known.get(key, MISSING), item, text)
         for key in known:
             if key not in value:
                 yield _Step((*path, key), None)
-    elif isinstance(old, list) and isinstance(value, Sequence) and value and _is_in_blocks(path, text):
+    elif not _has_headers(path, text):
+        yield _Step(path, value)
+    elif isinstance(old, list) and isinstance(value, list | tuple) and _are_tables(value):
         yield from _steps_between_blocks(path, old, value, text)
     else:
+        yield _Step(path, None)
         yield _Step(path, value)
 
 
-def _is_in_blocks(path: KeyPath, text: str) -> bool:
+def _has_headers(path: KeyPath, text: str) -> bool:
+    """Whether a table, or a list of them, is there without being written behind an equals sign."""
+    place = _place(path, text)
+    return place is not None and place.end == place.start
+
+
+def _is_only_dots(path: KeyPath, text: str) -> bool:
+    """Whether a table has neither header nor braces, so that it goes with the last key in it."""
+    place = _place(path, text)
+    return place is not None and place.end == place.start and not place.header
+
+
+def _place(path: KeyPath, text: str) -> Place | None:
     from services.agents.positions import find_places
 
-    place = find_places(text).get(path)
-    return place is not None and place.end == place.start
+    return find_places(text).get(path)
+
+
+def _are_tables(items: Sequence[Value]) -> bool:
+    return bool(items) and all(isinstance(item, Mapping) for item in items)
 
 
 def _steps_between_blocks(path: KeyPath, old: Sequence[Any], new: Sequence[Value], text: str) -> Iterator[_Step]:
@@ -130,14 +158,13 @@ def _after(step: _Step, text: str, table: Mapping[str, Any]) -> tuple[str, dict[
 
     if step.value is None:
         changed = without_key(text, step.path)
-        wanted = [without(table, step.path, prune=False)]
+        wanted = [without(table, step.path, prune=False), without(table, step.path, prune=True)]
         if step.prune:
-            wanted.append(without(table, step.path, prune=True))
-            changed = without_empty_tables(changed, step.path[:-1]) if changed.strip() else text
+            changed = without_empty_tables(changed, step.path[:-1])
     else:
         changed = with_key(text, step.path, step.value, value_at(table, step.path))
         wanted = [with_value(table, step.path, step.value)]
-    found = parsed(changed, Path())
+    found = parsed(changed, Path()) if changed.strip() else {}
     if isinstance(found, Problem) or not any(same(found, table) for table in wanted):
         raise CannotSplice
     return changed, found

@@ -69,7 +69,7 @@ class _Written:
     def next_lead(self) -> str:
         """The space before any other entry."""
         if len(self.entries) > 1:
-            return _last_space(self.entries[1].lead)
+            return _last_space(self.entries[-1].lead)
         return self.first_lead if "\n" in self.first_lead else " "
 
     @property
@@ -109,6 +109,8 @@ def _read(text: str, spans: Sequence[tuple[int, int]]) -> _Written:
         entries.append(_Entry(lead, text[start:end], behind, beside, number))
     line_end = "\r\n" if "\r\n" in text else "\n"
     tail = text[at:-1]
+    if not entries and "\n" not in tail:
+        tail = ""
     return _Written(opening, tuple(entries), comma if entries else "\n" in tail, tail, line_end)
 
 
