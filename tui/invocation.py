@@ -53,7 +53,8 @@ class Invocation:
             if isinstance(cause, PinfoldError):
                 complain(str(cause))
                 continue
-            _log.critical("unexpected error", exc_info=cause)
+            if self.home is not None:  # without a log to go to, it would go to the terminal
+                _log.critical("unexpected error", exc_info=cause)
             place = f"; the traceback is in {log_file(self.home)}" if self.home and self.home.exists else ""
             complain(f"a fault of Pinfold itself: {type(cause).__name__}: {cause}{place}")
 

@@ -107,12 +107,16 @@ async def _followed(call: Call, pinfold: Pinfold, session: Session) -> Session:
     """Copy a session's output until it has ended; ctrl-c stops it."""
     interrupts: asyncio.Queue[signal.Signals] = asyncio.Queue()
     with await pinfold.sandboxes.output(session.id) as reader, handled(signal.SIGINT, interrupts.put_nowait):
-        async with asyncio.TaskGroup() as tasks:
-            stopping = tasks.create_task(_stop_when_interrupted(pinfold, session, interrupts))
-            copying = tasks.create_task(copy_output(reader, _targets(call, session), follow=True))
-            ended = await pinfold.sandboxes.wait(session.id)
-            await copying
-            stopping.cancel()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                stopping = tasks.create_task(_stop_when_interrupted(pinfold, session, interrupts))
+                copying = tasks.create_task(copy_output(reader, _targets(call, session), follow=True))
+                ended = await pinfold.sandboxes.wait(session.id)
+                await copying
+                stopping.cancel()
+        except* BrokenPipeError:
+            complain(f"nobody reads the output any more; session {session.id} goes on without")
+            raise
     return ended
 
 

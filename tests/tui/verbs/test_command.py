@@ -98,6 +98,21 @@ def test_a_fault_of_pinfold_is_a_line_on_stderr_and_a_traceback_in_the_log(pinfo
     assert "Traceback" in log.read_text()
 
 
+def test_a_fault_before_a_home_is_chosen_is_one_line_too(pinfold: Command) -> None:
+    fault = "import sys; sys.modules['msgspec'] = None; "
+    done = subprocess.run(
+        [sys.executable, "-c", f"{fault}from tui.cli import main; main()", "agents", "list"],
+        env={**pinfold.environment, "PATH": "/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("pinfold: a fault of Pinfold itself: ModuleNotFoundError: ")
+
+
 def test_a_log_that_is_full_is_begun_anew(pinfold: Command) -> None:
     log = pinfold.home.state_dir / "pinfold.log"
     log.parent.mkdir()

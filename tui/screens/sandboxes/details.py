@@ -125,6 +125,8 @@ def _exit(row: SessionRow) -> str:
 
 
 def _lifecycle(row: SessionRow) -> str:
+    if row.lifecycle == "oneshot":
+        return "oneshot, removed at its end"
     if row.idle_timeout is None:
         return row.lifecycle
     return f"{row.lifecycle}, until idle for {span(row.idle_timeout)}"
