@@ -84,6 +84,7 @@ class Confinement(msgspec.Struct, frozen=True):
         masks: What to hide inside the mounts.
         environment: Plain variables.
         passthrough: Names of variables of Pinfold's own environment that the sandbox may have.
+        allowed_domains: What it reaches under `network = "allowlist"`; see `AllowedDomain`.
         workspace_problem: Why there is no workspace to start in, "" when there is one.
         refusals: Why else a sandbox that keeps to this cannot be made; one clause each.
     """
@@ -97,6 +98,7 @@ class Confinement(msgspec.Struct, frozen=True):
     network: Network
     workspace_problem: str = ""
     refusals: tuple[str, ...] = ()
+    allowed_domains: tuple[str, ...] = ()
 
 
 class _Grant(NamedTuple):
@@ -146,6 +148,7 @@ def confinement(
         network=settings.network,
         workspace_problem=missing,
         refusals=tuple(refusals),
+        allowed_domains=_allowed_domains(agent.config, agent.profile),
     )
 
 
@@ -153,6 +156,11 @@ def permitted_passthrough(config: AgentConfig, profile: RiskProfile) -> tuple[st
     """Name the variables of Pinfold's environment that an agent may have, each once."""
     own = config.permissions.env_passthrough
     return tuple(dict.fromkeys(profile.env_passthrough if own is None else own))
+
+
+def _allowed_domains(config: AgentConfig, profile: RiskProfile) -> tuple[str, ...]:
+    own = config.permissions.allowed_domains
+    return tuple(profile.allowed_domains if own is None else own)
 
 
 def _sibling_grants(

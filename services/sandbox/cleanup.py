@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from services.activity import Draft
-from services.errors import EngineError, LockHeld, PinfoldError, SpoolError
+from services.errors import EngineError, EngineUnavailable, LockHeld, PinfoldError, SpoolError
 from services.home import BlockingCalls, Home
 from services.output import SpoolWriter
 from services.sandbox import transitions, upkeep
+from services.sandbox.engines.engine import Engine
 from services.sandbox.model import Session
+from services.sandbox.refused_hosts import RefusedHosts
 from services.sandbox.roster import EngineRoster
 from services.sandbox.session_files import SessionFiles
 from services.sandbox.store import SessionStore
@@ -21,11 +24,18 @@ class Cleanup:
     """Removes sandboxes and sessions; whatever fails stays recorded and can be tried again."""
 
     def __init__(
-        self, home: Home, store: SessionStore, roster: EngineRoster, calls: BlockingCalls, now: Callable[[], int]
+        self,
+        home: Home,
+        store: SessionStore,
+        roster: EngineRoster,
+        refused: RefusedHosts,
+        calls: BlockingCalls,
+        now: Callable[[], int],
     ) -> None:
         self._home = home
         self._store = store
         self._roster = roster
+        self._refused = refused
         self._calls = calls
         self._now = now
 
@@ -74,7 +84,7 @@ class Cleanup:
         detail = ""
         if session.sandbox:
             try:
-                await (await self._roster.engine_of(session)).remove(session.sandbox)
+                await self._remove_from_engine(session, session.sandbox)
             except EngineError as error:
                 if not leave_behind:
                     raise
@@ -83,6 +93,25 @@ class Cleanup:
             session.id, Draft("session.remove", "operator", session.agent, session.id, "done", detail)
         )
         await self._calls.run(_remove_tree, self._home.session_dir(session.id))
+
+    async def dismiss(self, session: Session, engine: Engine) -> None:
+        """Remove what accompanied a sandbox that is gone, once what it tells is logged.
+
+        Raises:
+            EngineError: It could not be removed, or is away.
+        """
+        await self._refused.take_in(session)
+        await engine.dismiss(session.id)
+
+    async def take_in_refusals(self) -> None:
+        """Log which hosts were refused to the sandboxes there are; one whose engine is away is left for later.
+
+        Raises:
+            EngineError: An engine that answers does not tell.
+        """
+        for session in await self._store.current():
+            with suppress(EngineUnavailable):  # shown for itself
+                await self._refused.take_in(session)
 
     async def complete_output(self, session: Session, note: str) -> None:
         """Mark the output of a session whose sandbox is gone as complete, with a remark of why."""
@@ -128,10 +157,14 @@ class Cleanup:
     async def _remove(self, session: Session, sandbox: str) -> str:
         """Remove a sandbox, or return why that failed."""
         try:
-            await (await self._roster.engine_of(session)).remove(sandbox)
+            await self._remove_from_engine(session, sandbox)
         except EngineError as error:
             return str(error)
         return ""
+
+    async def _remove_from_engine(self, session: Session, sandbox: str) -> None:
+        await self._refused.take_in(session)  # it is forgotten with the sandbox
+        await (await self._roster.engine_of(session)).remove(sandbox)
 
     async def _unrecorded_sandbox(self, session: Session) -> str:
         """Look for a sandbox that was made although nobody got to record it; "" when there is none."""

@@ -71,6 +71,7 @@ class SandboxSpec(msgspec.Struct, frozen=True):
         stop_timeout: Seconds between one rung of the stop ladder and the next.
         output_limit: Bytes of output kept.
         masks: What is hidden inside the mounts.
+        allowed_domains: What is reached under `network = "allowlist"`, entries of the policy.
     """
 
     session: str
@@ -89,6 +90,7 @@ class SandboxSpec(msgspec.Struct, frozen=True):
     stop_timeout: float
     output_limit: int
     masks: tuple[Mask, ...] = ()
+    allowed_domains: tuple[str, ...] = ()
 
 
 class Session(msgspec.Struct, frozen=True):

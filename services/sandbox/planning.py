@@ -121,6 +121,7 @@ class Plan:
             masks=self.confinement.masks,
             limits=self.confinement.limits,
             network=self.confinement.network,
+            allowed_domains=self.confinement.allowed_domains,
             unconfined=self.unconfined,
             stop_timeout=self.settings.stop_timeout,
             output_limit=self.settings.output_limit,
@@ -264,7 +265,7 @@ def _refuse(agent: Agent, confined: Confinement, status: EngineStatus) -> None:
     refusals = [confined.workspace_problem] if confined.workspace_problem else []
     if status.confined:
         refusals += confined.refusals
-        if confined.network == "allowlist":
-            refusals.append('network = "allowlist" cannot be kept yet; "none" and "open" can')
+        if confined.network == "allowlist" and not status.keeps_allowlist:
+            refusals.append(f'the {status.name} engine cannot keep network = "allowlist"; the docker engine can')
     if refusals:
         raise SessionRefused(f"{agent.alias} cannot be started", why="; ".join(refusals))

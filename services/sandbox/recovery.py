@@ -9,6 +9,7 @@
 | ended, its sandbox kept | does not know it | its sandbox is forgotten |
 | ended, no sandbox | has one of this session | noted, and removed by its lifecycle |
 | nothing | has one with this home's label | an orphan: shown, never touched unasked |
+| ended, nothing | has a proxy and no sandbox of this session | the proxy is removed |
 
 An engine that does not answer proves nothing, and neither does another engine at the same address: sessions keep their
 state then.
@@ -98,14 +99,17 @@ class Recovery:
             EngineUnavailable: It does not answer; nothing was concluded.
         """
         sandboxes = await engine.list()  # before the records are read: whatever it shows was recorded first
+        accompanied = await engine.accompanied()
         self._followers.look_again()
         found = {sandbox.session: sandbox for sandbox in sandboxes}
         sessions = {session.id: session for session in await self._store.current()}
-        sessions |= await self._store.by_id(found.keys() - sessions.keys())
+        sessions |= await self._store.by_id((found.keys() | accompanied) - sessions.keys())
         status = self._roster.status(engine.name)
         for session in sessions.values():
             if session.engine == engine.name and session.state.ended and not is_foreign(session, status):
                 await self._settle(session, found.get(session.id), engine)
+        for left in accompanied - found.keys():
+            await self._dismiss_if_left(left, sessions.get(left), engine)
         self._orphans[engine.name] = tuple(
             Orphan(engine.name, sandbox.id, sandbox.session, sandbox.agent, sandbox.status)
             for sandbox in sandboxes
@@ -123,6 +127,13 @@ class Recovery:
                 await self._store.change(session.id, upkeep.left_over(sandbox.id))
         elif sandbox is None and session.sandbox and not await _knows(engine, session.sandbox):
             await self._store.change(session.id, upkeep.cleaned(session.sandbox, "it was gone already"))
+
+    async def _dismiss_if_left(self, session_id: str, session: Session | None, engine: Engine) -> None:
+        """Remove what accompanied a sandbox that is gone, or never came to be."""
+        if session is None:
+            await engine.dismiss(session_id)
+        elif session.state.ended or (not transitions.never_ran(session) and not await _knows(engine, session.sandbox)):
+            await self._cleanup.dismiss(session, engine)
 
     async def _give_up_if_left(self, session: Session) -> None:
         hands = SessionFiles.of(self._home, session.id).hands()

@@ -21,6 +21,7 @@ from services.sandbox.lifecycle import Lifecycle
 from services.sandbox.model import Session, StartRequest, Step
 from services.sandbox.planning import Planner
 from services.sandbox.recovery import Orphan, Recovery
+from services.sandbox.refused_hosts import RefusedHosts
 from services.sandbox.roster import EngineRoster
 from services.sandbox.rows import Changes
 from services.sandbox.runners import RunnerStatus, runners
@@ -71,7 +72,8 @@ class Sandboxes:
         self._starts: set[asyncio.Task[Session]] = set()
         self._store = SessionStore(database, activity, events, now)
         self._roster = EngineRoster(engines, events)
-        self._cleanup = Cleanup(home, self._store, self._roster, calls, now)
+        refused = RefusedHosts(database, activity, events, self._roster)
+        self._cleanup = Cleanup(home, self._store, self._roster, refused, calls, now)
         self._unforeseen = Unforeseen()
         self._followers = Followers(
             home, self._store, self._roster, self._cleanup, calls, now, self._after_end, self._unforeseen

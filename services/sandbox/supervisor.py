@@ -20,6 +20,7 @@ _FIRST_PAUSE, _LAST_PAUSE = 0.05, 2.0
 _SWEEP_SECONDS = 30.0
 _TAKE_UP_SECONDS = 2.0
 _SETTLE_SECONDS = 0.05
+_REFUSED_SECONDS = 3.0
 
 
 class Supervisor:
@@ -56,6 +57,7 @@ class Supervisor:
             watchers.create_task(self._keep("records", self._watch_records))
             watchers.create_task(self._keep("live sessions", self._watch_live))
             watchers.create_task(self._keep("lifecycle", self._watch_lifecycle))
+            watchers.create_task(self._keep("refused hosts", self._watch_refused_hosts))
             watchers.create_task(self._keep("directories", self._cleanup.sweep_directories, once=True))
             for engine in self._roster:
                 watchers.create_task(self._watch_engine(engine), name=f"watch {engine.name}")
@@ -105,6 +107,12 @@ class Supervisor:
             await self._recovery.take_up(await self._store.current())
             self._trouble.pop("live sessions", None)
             await asyncio.sleep(_TAKE_UP_SECONDS)
+
+    async def _watch_refused_hosts(self) -> None:
+        while True:
+            await self._cleanup.take_in_refusals()
+            self._trouble.pop("refused hosts", None)
+            await asyncio.sleep(_REFUSED_SECONDS)
 
     async def _watch_lifecycle(self) -> None:
         while True:

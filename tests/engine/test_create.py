@@ -248,11 +248,6 @@ async def test_the_image_of_the_tests_is_here(engine: DockerEngine, image: str) 
     assert await engine.has_image(image)
 
 
-async def test_an_allowlist_is_refused_until_it_can_be_kept(engine: DockerEngine, sandboxes: Sandboxes) -> None:
-    with pytest.raises(EngineError, match="not available"):
-        await engine.create(sandboxes.spec("true", network="allowlist"), {})
-
-
 async def test_an_open_network_is_the_engines_bridge(
     engine: DockerEngine, sandboxes: Sandboxes, api: APIClient
 ) -> None:

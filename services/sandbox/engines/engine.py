@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from services.output import SpoolWriter
+from services.sandbox.egress import Refusal
 from services.sandbox.model import SandboxSpec
 
 Signal = Literal["INT", "TERM", "KILL"]
@@ -24,6 +25,7 @@ class EngineStatus(msgspec.Struct, frozen=True):
         identity: Differs between engines and stays over their restarts; "" when unknown.
         notes: What it lacks or should change: no live-restore, no bubblewrap, …
         confined: Whether what it runs is kept from the rest of the machine.
+        keeps_allowlist: Whether it can keep a sandbox to the hosts its policy allows.
     """
 
     name: str
@@ -35,6 +37,7 @@ class EngineStatus(msgspec.Struct, frozen=True):
     identity: str = ""
     notes: tuple[str, ...] = ()
     confined: bool = True
+    keeps_allowlist: bool = False
 
 
 class SandboxState(msgspec.Struct, frozen=True):
@@ -80,6 +83,20 @@ class Usage(msgspec.Struct, frozen=True):
     memory: int
     memory_limit: int | None
     pids: int
+
+
+class Refusals(msgspec.Struct, frozen=True):
+    """What a sandbox was kept from reaching since somebody last asked.
+
+    Attributes:
+        found: Oldest first; targets are hostile until shown by `safe`.
+        position: Where to go on next time.
+        complete: The sandbox has ended, and nothing will follow.
+    """
+
+    found: tuple[Refusal, ...]
+    position: int
+    complete: bool
 
 
 class PullProgress(msgspec.Struct, frozen=True):
@@ -195,6 +212,23 @@ class Engine(Protocol):
 
     async def remove(self, sandbox: str) -> None:
         """End what still runs and remove the sandbox; does nothing when it is gone. Output already spooled stays."""
+        ...
+
+    async def refusals(self, session: str, after: int) -> Refusals:
+        """Read what a session's sandbox was kept from reaching.
+
+        Args:
+            session: Its id; of an unknown one nothing is read.
+            after: The `position` of an earlier call; 0 for all.
+        """
+        ...
+
+    async def accompanied(self) -> frozenset[str]:
+        """The sessions of this home for which something is kept beside a sandbox, such as its way to allowed hosts."""
+        ...
+
+    async def dismiss(self, session: str) -> None:
+        """Remove what is kept beside a session's sandbox, which must be gone; `remove` does so too."""
         ...
 
     async def follow(self, sandbox: str, spool: SpoolWriter) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +12,9 @@ import msgspec
 
 from services.errors import EngineError
 from services.policy import WORKSPACE
+from services.sandbox.engines.docker.control import Control
 from services.sandbox.engines.docker.facts import EngineFacts
+from services.sandbox.engines.docker.failures import Refused
 from services.sandbox.engines.docker.instants import nanoseconds
 from services.sandbox.engines.docker.owner import SandboxUser, sandbox_user
 from services.sandbox.engines.engine import SandboxState
@@ -69,6 +72,7 @@ class HostConfig(msgspec.Struct, rename="pascal"):
     """`HostConfig` of an inspected container."""
 
     log_config: LogConfig = msgspec.field(default_factory=LogConfig)
+    network_mode: str = ""
 
 
 class Container(msgspec.Struct, rename="pascal"):
@@ -90,6 +94,11 @@ class Container(msgspec.Struct, rename="pascal"):
     def label(self, name: str) -> str:
         """Return a label, "" when it is missing."""
         return (self.config.labels or {}).get(name, "")
+
+    @property
+    def has_way_out(self) -> bool:
+        """Whether it uses another container's network, as a sandbox kept to allowed hosts does."""
+        return self.host_config.network_mode.startswith("container:")
 
     @property
     def status(self) -> Literal["created", "running", "exited"]:
@@ -118,10 +127,40 @@ class Container(msgspec.Struct, rename="pascal"):
 
 def container_name(spec: SandboxSpec) -> str:
     """Name a session's container; the same session always gets the same name, so it cannot be made twice."""
-    return f"pinfold-{spec.home[:8]}-{spec.session}"
+    return name_of(spec.home, spec.session)
 
 
-def create_container(client: APIClient, spec: SandboxSpec, secrets: Mapping[str, str], facts: EngineFacts) -> object:
+def name_of(home: str, session: str) -> str:
+    """Name the container of a session of a home."""
+    return f"pinfold-{home[:8]}-{session}"
+
+
+async def find_container(control: Control, name: str, what: str) -> Container | None:
+    """Inspect a container by its name or id; None when there is none."""
+    try:
+        return await control.ask(what, Container, lambda client: client.inspect_container(name))
+    except Refused as refused:
+        if refused.status == 404:
+            return None
+        raise
+
+
+@dataclass(frozen=True)
+class WayOut:
+    """How a sandbox is connected.
+
+    Attributes:
+        network: The engine's network mode: `bridge`, or `none` unless something else is known.
+        environment: Variables that tell programs of it.
+    """
+
+    network: str = "none"
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def create_container(
+    client: APIClient, spec: SandboxSpec, secrets: Mapping[str, str], facts: EngineFacts, way_out: WayOut
+) -> object:
     """Ask the engine for a spec's container; to be called in a thread.
 
     Everything that keeps the sandbox in is decided here and cannot be loosened by a spec: no capability, no new
@@ -136,7 +175,7 @@ def create_container(client: APIClient, spec: SandboxSpec, secrets: Mapping[str,
         EngineError: The spec asks for what this engine does not offer.
     """
     user = sandbox_user(_owner(spec.workspace), rootless=facts.rootless, remaps_users=facts.remaps_users)
-    environment = {"HOME": SANDBOX_HOME, **spec.environment, **secrets}
+    environment = {"HOME": SANDBOX_HOME, **spec.environment, **secrets, **way_out.environment}
     entry: dict[str, Any] = {"entrypoint": list(spec.command)} if spec.command else {}
     return client.create_container(
         spec.image,
@@ -150,14 +189,14 @@ def create_container(client: APIClient, spec: SandboxSpec, secrets: Mapping[str,
             AGENT_LABEL: spec.agent,
             LIFECYCLE_LABEL: spec.lifecycle,
         },
-        host_config=_host_config(client, spec, facts, user, environment["HOME"]),
+        host_config=_host_config(client, spec, facts, user, environment["HOME"], way_out.network),
         use_config_proxy=False,
         **entry,
     )
 
 
 def _host_config(
-    client: APIClient, spec: SandboxSpec, facts: EngineFacts, user: SandboxUser, home: str
+    client: APIClient, spec: SandboxSpec, facts: EngineFacts, user: SandboxUser, home: str, network: str
 ) -> dict[str, Any]:
     from docker.types import LogConfig as EngineLogConfig
     from docker.types import Mount as EngineMount
@@ -184,7 +223,7 @@ def _host_config(
         ]
         + [_engine_mask(mask) for mask in spec.masks],
         tmpfs={place: options for place, options in scratches.items() if not _is_mounted(place, spec.mounts)},
-        network_mode=_network(spec),
+        network_mode=network,
         cap_drop=["ALL"],
         security_opt=["no-new-privileges"],
         read_only=True,
@@ -214,20 +253,6 @@ def log_options(output_limit: int) -> dict[str, str]:
     """
     size = max(_SMALLEST_LOG_FILE, output_limit // 4)
     return {"max-size": str(size), "max-file": str(-(-output_limit // size) + 1), "compress": "false"}
-
-
-def _network(spec: SandboxSpec) -> str:
-    match spec.network:
-        case "none":
-            return "none"
-        case "open":
-            return "bridge"
-        case _:
-            raise EngineError(
-                f"cannot keep {spec.agent} to its allowed domains",
-                why=f'network = "{spec.network}" is not available with the docker engine yet',
-                fix='Choose network = "none" or "open".',
-            )
 
 
 def _working_directory(spec: SandboxSpec) -> str:

@@ -7,10 +7,11 @@ import os
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from types import MappingProxyType
 
 import msgspec
 
-from services.errors import EngineError, SandboxGone
+from services.errors import EngineError, EngineUnavailable, SandboxGone
 from services.home import BlockingCalls
 from services.output import SpoolWriter
 from services.sandbox.engines.docker import events, pull, usage
@@ -21,15 +22,19 @@ from services.sandbox.engines.docker.container import (
     SESSION_LABEL,
     Container,
     Identified,
+    WayOut,
     container_name,
     create_container,
+    find_container,
+    name_of,
 )
+from services.sandbox.engines.docker.egress import Egress
 from services.sandbox.engines.docker.failures import Refused
 from services.sandbox.engines.docker.follow import Follower
 from services.sandbox.engines.docker.link import Link, Linker
 from services.sandbox.engines.docker.refusals import create_refused, name_taken, start_refused, why_not_run
 from services.sandbox.engines.docker.shell import open_shell
-from services.sandbox.engines.engine import EngineStatus, PullProgress, SandboxState, Shell, Signal, Usage
+from services.sandbox.engines.engine import EngineStatus, PullProgress, Refusals, SandboxState, Shell, Signal, Usage
 from services.sandbox.model import SandboxSpec
 
 STATUS_SECONDS = 3.0
@@ -48,14 +53,22 @@ class DockerEngine:
         home_id: Only containers with this label are ever touched.
         calls: Threads for control calls.
         env: Where DOCKER_HOST and the like are read.
+        names: Hosts and their addresses, for proxies to allowed hosts, beside what the name service says.
     """
 
     name = "docker"
     spools_itself = False
 
-    def __init__(self, home_id: str, calls: BlockingCalls, env: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self,
+        home_id: str,
+        calls: BlockingCalls,
+        env: Mapping[str, str] = os.environ,
+        names: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._home_id = home_id
         self._linker = Linker(calls, env)
+        self._egress = Egress(home_id, names)
 
     async def status(self) -> EngineStatus:
         """Ask whether the engine is usable; answers within three seconds."""
@@ -79,6 +92,7 @@ class DockerEngine:
                 address=address,
                 identity=facts.identity,
                 notes=facts.notes,
+                keeps_allowlist=True,
             )
         why = f"{problem.what}: {problem.why}" if problem.why else problem.what
         return EngineStatus(name=self.name, usable=False, problem=why, fix=problem.fix, address=address)
@@ -113,10 +127,22 @@ class DockerEngine:
             EngineError: Something the spec needs is not to be had: a mount's source, the container's name.
         """
         link = await self._linker.link()
+        if spec.network != "allowlist":
+            return await self._create(link, spec, secrets, WayOut("bridge" if spec.network == "open" else "none"))
+        try:
+            way_out = await self._egress.make(link, spec, container_name(spec))
+            return await self._create(link, spec, secrets, way_out)
+        except EngineUnavailable:
+            raise  # what was made is found by whoever asks again
+        except EngineError:
+            await self._egress.remove(link, container_name(spec))
+            raise
+
+    async def _create(self, link: Link, spec: SandboxSpec, secrets: Mapping[str, str], way_out: WayOut) -> str:
         what = f"cannot make a sandbox for {spec.agent}"
         try:
             made = await link.control.ask(
-                what, Identified, lambda client: create_container(client, spec, secrets, link.facts)
+                what, Identified, lambda client: create_container(client, spec, secrets, link.facts, way_out)
             )
         except Refused as refused:
             if refused.status != 409:
@@ -139,6 +165,8 @@ class DockerEngine:
         container = await self._own(link, sandbox)
         if container.status != "created":
             return
+        if container.has_way_out:
+            await self._egress.open(link, self._name(container.label(SESSION_LABEL)))
         try:
             await link.control.call("cannot start the sandbox", lambda client: client.start(sandbox))
         except Refused as refused:
@@ -190,10 +218,15 @@ class DockerEngine:
                 raise
 
     async def remove(self, sandbox: str) -> None:
-        """End what still runs and remove the container with its unnamed volumes; does nothing when it is gone."""
+        """End what still runs and remove the container with its unnamed volumes; does nothing when it is gone.
+
+        Its way out goes first, so that none is left without a sandbox.
+        """
         link = await self._linker.link()
         try:
-            await self._own(link, sandbox)
+            container = await self._own(link, sandbox)
+            if container.has_way_out:
+                await self._egress.remove(link, self._name(container.label(SESSION_LABEL)))
             await link.control.call(
                 "cannot remove the sandbox", lambda client: client.remove_container(sandbox, force=True, v=True)
             )
@@ -202,6 +235,22 @@ class DockerEngine:
         except Refused as refused:
             if refused.status not in (404, 409):  # gone, or being removed already
                 raise
+
+    async def refusals(self, session: str, after: int) -> Refusals:
+        """Read what a sandbox's proxy refused; that of a sandbox that has ended or is gone is ended first."""
+        link = await self._linker.link()
+        name = self._name(session)
+        sandbox = await find_container(link.control, name, "cannot look at the sandbox")
+        ended = sandbox is None or sandbox.status == "exited"
+        return await self._egress.refusals(link, name, after, ended=ended)
+
+    async def accompanied(self) -> frozenset[str]:
+        """The sessions of this home that have a proxy to allowed hosts."""
+        return await self._egress.sessions(await self._linker.link())
+
+    async def dismiss(self, session: str) -> None:
+        """Remove the proxy to allowed hosts of a session."""
+        await self._egress.remove(await self._linker.link(), self._name(session))
 
     async def follow(self, sandbox: str, spool: SpoolWriter) -> None:
         """Bring all output into the spool until the sandbox has ended and every byte is there."""
@@ -250,6 +299,9 @@ class DockerEngine:
         if container.label(HOME_LABEL) != self._home_id:
             raise _gone(sandbox)
         return container
+
+    def _name(self, session: str) -> str:
+        return name_of(self._home_id, session)
 
     async def _state_if_there(self, link: Link, sandbox: str) -> SandboxState | None:
         try:

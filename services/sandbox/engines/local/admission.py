@@ -34,8 +34,8 @@ def admit(spec: SandboxSpec, secrets: Mapping[str, str], bubblewrap: Bubblewrap)
     if spec.network == "allowlist" and bubblewrap.path:
         raise EngineError(
             f"{spec.agent} cannot be given a network of allowed names only",
-            why="the local engine cannot do that yet",
-            fix='Choose network = "none" or "open", or another engine.',
+            why="the local engine gives all of this machine's network or none",
+            fix='Choose engine = "docker", or network = "none" or "open".',
         )
     _check_words(spec, secrets)
     _check_places(spec, confined=bool(bubblewrap.path))

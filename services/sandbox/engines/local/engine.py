@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Mapping
 from services.errors import EngineError
 from services.home import BlockingCalls, Home
 from services.output import SpoolWriter
-from services.sandbox.engines.engine import EngineStatus, PullProgress, SandboxState, Signal, Usage
+from services.sandbox.engines.engine import EngineStatus, PullProgress, Refusals, SandboxState, Signal, Usage
 from services.sandbox.engines.local.admission import admit
 from services.sandbox.engines.local.bubblewrap import Bubblewrap, find_bubblewrap
 from services.sandbox.engines.local.changes import ChangeWatch
@@ -162,6 +162,17 @@ class LocalEngine:
         if launch is not None:
             await self._calls.run(launch.close)
         await self._calls.run(self._kept.remove, sandbox)
+
+    async def refusals(self, session: str, after: int) -> Refusals:
+        """Nothing: this engine keeps no sandbox to some hosts."""
+        return Refusals((), after, complete=True)
+
+    async def accompanied(self) -> frozenset[str]:
+        """No session: nothing is kept beside a sandbox."""
+        return frozenset()
+
+    async def dismiss(self, session: str) -> None:
+        """Do nothing."""
 
     async def follow(self, sandbox: str, spool: SpoolWriter) -> None:
         """Wait for the end; the supervisor writes the spool."""

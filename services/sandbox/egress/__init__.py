@@ -1,0 +1,23 @@
+"""A sandbox's way out to the hosts its policy allows: a proxy that sees names, asks the policy and tells of refusals.
+
+`bundle` says what a proxy is made of; an engine starts it. All other modules but `environment` run inside it, on
+Python's own library alone.
+"""
+
+from services.sandbox.egress.bundle import REPOSITORY, Bundle, own_runtime, usual_runtime
+from services.sandbox.egress.environment import proxy_environment
+from services.sandbox.egress.refusal import Refusal, read_refusal
+from services.sandbox.egress.rules import encode_rules
+from services.sandbox.egress.serve import READY
+
+__all__ = [
+    "READY",
+    "REPOSITORY",
+    "Bundle",
+    "Refusal",
+    "encode_rules",
+    "own_runtime",
+    "proxy_environment",
+    "read_refusal",
+    "usual_runtime",
+]

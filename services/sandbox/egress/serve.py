@@ -1,0 +1,70 @@
+"""The proxy's process: takes the sandbox's socket over, serves it, and prints refusals, one a line."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+
+from services.policy.domains import DomainPolicy
+from services.sandbox.egress.destinations import Destinations
+from services.sandbox.egress.door import keep_open, take_over
+from services.sandbox.egress.heads import HEAD_LIMIT
+from services.sandbox.egress.proxy import Proxy
+from services.sandbox.egress.refusal import Refusal
+from services.sandbox.egress.rules import read_rules
+from services.sandbox.egress.tally import Tally
+
+READY = '{"ready": true}'
+"""What is printed once connections are answered."""
+
+_TICK_SECONDS = 1.0
+_OUTPUT = 1
+
+
+def main(arguments: list[str]) -> None:
+    """Be the door (`door`), or the proxy (`proxy RULES`)."""
+    match arguments:
+        case ["door"]:
+            keep_open()
+        case ["proxy", rules]:
+            asyncio.run(serve(read_rules(rules)))
+        case _:
+            sys.exit("expected: door, or proxy and its rules")
+
+
+async def serve(policy: DomainPolicy) -> None:
+    """Answer what comes through the door until told to end; what was counted by then is printed first.
+
+    Raises:
+        OSError: There is no door.
+    """
+    listening = await asyncio.to_thread(take_over)
+    loop = asyncio.get_running_loop()
+    ending = asyncio.Event()
+    loop.add_signal_handler(signal.SIGTERM, ending.set)
+    tally = Tally(_print, loop.time)
+    server = await asyncio.start_server(
+        Proxy(Destinations(policy), tally).serve, sock=listening, limit=HEAD_LIMIT, start_serving=True
+    )
+    os.set_blocking(_OUTPUT, False)
+    _write(READY)
+    while not ending.is_set():
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_TICK_SECONDS):
+                await ending.wait()
+        tally.tick()
+    tally.flush()
+    server.close()
+
+
+def _print(refusal: Refusal) -> None:
+    _write(refusal.line())
+
+
+def _write(line: str) -> None:
+    """Print a line at once; a log that takes nothing any more loses it, and holds up no connection."""
+    with contextlib.suppress(BlockingIOError):
+        os.write(_OUTPUT, f"{line}\n".encode("ascii"))
