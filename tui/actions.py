@@ -14,6 +14,7 @@ class Scope(StrEnum):
 
     EVERYWHERE = "everywhere"
     LIST = "in any list"
+    FORM = "in a form"
     AGENTS = "screen 1, agents"
     MEMORY = "screen 2, memory"
     SANDBOXES = "screen 3, sandboxes"
@@ -27,6 +28,7 @@ _SCREENS = (Scope.AGENTS, Scope.MEMORY, Scope.SANDBOXES, Scope.ARCHIVES)
 NESTINGS: tuple[frozenset[Scope], ...] = (
     frozenset({Scope.EVERYWHERE, Scope.SANDBOXES, Scope.LOG}),
     *(frozenset({Scope.EVERYWHERE, screen, Scope.LIST}) for screen in _SCREENS),
+    frozenset({Scope.EVERYWHERE, Scope.AGENTS, Scope.FORM}),
     *(frozenset({Scope.EVERYWHERE, screen, Scope.ACTIVITY, Scope.LIST}) for screen in _SCREENS),
 )
 """Which scopes can be active at the same moment, so which actions may not share a key."""
@@ -113,15 +115,31 @@ ACTIONS: tuple[Action, ...] = (
     Action("list.filter", "filter", "Show only rows that contain a text", ("slash",), Scope.LIST, 50),
     Action("list.sort", "sort", "Sort by the next column", ("S",), Scope.LIST),
     Action("list.reverse", "reverse", "Reverse the order", ("R",), Scope.LIST),
+    # in a form
+    Action("field.down", "down", "Go to the next field", ("j", "down"), Scope.FORM),
+    Action("field.up", "up", "Go to the field before", ("k", "up"), Scope.FORM),
+    Action("field.right", "right", "Go to the next entry of the field", ("l", "right"), Scope.FORM),
+    Action("field.left", "left", "Go to the entry before", ("h", "left"), Scope.FORM),
+    Action("field.page_down", "page down", "Go some fields down", ("pagedown", "ctrl+f"), Scope.FORM),
+    Action("field.page_up", "page up", "Go some fields up", ("pageup", "ctrl+b"), Scope.FORM),
+    Action("field.top", "first", "Go to the first field", ("g", "home"), Scope.FORM),
+    Action("field.bottom", "last", "Go to the last field", ("G", "end"), Scope.FORM),
+    Action("field.change", "change", "Change the value or the entry", ("enter", "space"), Scope.FORM, 5),
+    Action("field.add", "add", "Add an entry to the list", ("plus",), Scope.FORM, 6),
+    Action("field.remove", "remove", "Take the entry out of the list", ("d", "delete"), Scope.FORM, 7),
+    Action("field.reset", "inherit", "Take the profile's or the usual value again", ("backspace",), Scope.FORM, 8),
     # agents
     Action("agent.start", "start", "Start a session of this agent", ("s",), Scope.AGENTS, 10),
     Action("agent.create", "new agent", "Make a new agent", ("n",), Scope.AGENTS, 12),
     Action("agent.switch", "enable/disable", "Allow or forbid starting this agent", ("e",), Scope.AGENTS, 14),
     Action("agent.problem", "next problem", "Go to the next problem in the source", ("p",), Scope.AGENTS, 16),
-    Action(
-        "agent.next_tab", "next tab", "Show the next tab of the agent", ("right_square_bracket", "right"), Scope.AGENTS
-    ),
-    Action("agent.previous_tab", "tab before", "Show the tab before", ("left_square_bracket", "left"), Scope.AGENTS),
+    Action("agent.next_tab", "next tab", "Show the next tab of the agent", ("right_square_bracket",), Scope.AGENTS),
+    Action("agent.previous_tab", "tab before", "Show the tab before", ("left_square_bracket",), Scope.AGENTS),
+    Action("agent.save", "save", "Look at the changes of this agent, then write them", ("ctrl+s",), Scope.AGENTS, 2),
+    Action("agent.compare", "compare", "Choose between your changes and the file's", ("c",), Scope.AGENTS, 3),
+    Action("agent.undo", "undo save", "Write the file again as it was before it was saved", ("u",), Scope.AGENTS, 4),
+    Action("agent.discard", "drop changes", "Forget the changes that are not saved", ("X",), Scope.AGENTS, 40),
+    Action("agent.try", "try", "Try what the agent may do: a path, a command, a host", ("t",), Scope.AGENTS, 42),
     # sandboxes
     Action(
         "session.start",
@@ -189,6 +207,8 @@ _KEY_NAMES = {
     "question_mark": "?",
     "slash": "/",
     "asterisk": "*",
+    "plus": "+",
+    "backspace": "⌫",
     "ampersand": "&",
     "exclamation_mark": "!",
     "left_square_bracket": "[",

@@ -82,6 +82,7 @@ class PinfoldApp(App[None]):
         self.now = now
         self.store = Store(self)
         self.keymap: Keymap = check_keymap({})
+        self.leaving: list[Callable[[], Sequence[str]]] = []
         self._open_services = services
         self._pinfold: Pinfold | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -209,6 +210,17 @@ class PinfoldApp(App[None]):
     def action_screen(self, mode: str) -> None:
         """Show one of the four screens."""
         self.switch_mode(mode)
+
+    async def action_quit(self) -> None:
+        """Leave, after asking when something would be lost."""
+        lost = [line for ask in self.leaving for line in ask()]
+        if not lost:
+            self.exit()
+            return
+        from tui.screens.dialog import Confirm
+
+        question = Confirm("Leave without saving?", lost, "What is not saved is lost.", "Leave")
+        self.push_screen(question, lambda yes: self.exit() if yes else None)
 
     def action_help(self) -> None:
         """Show the keys that work on this screen."""

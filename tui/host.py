@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, cast
 
 from textual.dom import DOMNode
 from textual.worker import Worker
 
+from tui.actions import BY_ID, key_name
+from tui.glyphs import glyphs
 from tui.keymap import Keymap
 from tui.store import Store
 
@@ -16,15 +18,36 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-EXCLUSIVE = frozenset({"show", "engines", "source", "create", "preview", "details", "output", "activity", "shell"})
+EXCLUSIVE = frozenset(
+    {
+        "show",
+        "engines",
+        "source",
+        "create",
+        "preview",
+        "details",
+        "output",
+        "activity",
+        "shell",
+        "trial",
+        "effective",
+        "answer",
+        "look",
+    }
+)
 """The kinds of tasks of which only the newest matters."""
 
 
 class Host(Protocol):
-    """The app as its screens and palette see it."""
+    """The app as its screens and palette see it.
+
+    Attributes:
+        leaving: Asked before Pinfold ends what would be lost, a line for each thing.
+    """
 
     store: Store
     keymap: Keymap
+    leaving: list[Callable[[], Sequence[str]]]
 
     @property
     def pinfold(self) -> Pinfold:
@@ -82,3 +105,8 @@ class Host(Protocol):
 def host(node: DOMNode) -> Host:
     """The app a node runs in."""
     return cast("Host", node.app)
+
+
+def key_of(node: DOMNode, action: str) -> str:
+    """The key of an action, by its id, as people read it."""
+    return key_name(host(node).keymap.of(BY_ID[action])[0], ascii_only=glyphs().ascii)

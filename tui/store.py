@@ -248,8 +248,9 @@ class Store:
 
     def put_agents(self, agents: Iterable[Agent]) -> None:
         """Replace all agents."""
-        self._known_agents = {agent.alias: agent for agent in agents}
-        self._relate_agents()
+        known = {agent.alias: agent for agent in agents}
+        changed, self._known_agents = known != self._known_agents, known
+        self._relate_agents(changed=changed)
 
     def put_interface(self, interface: Interface) -> None:
         """Replace how the operator wants the screens."""
@@ -280,13 +281,13 @@ class Store:
             self.orphans = orphan_rows
             self.sessions_changed.publish(None)
 
-    def _relate_agents(self) -> None:
-        """Build the agents' rows again, since they count sessions."""
+    def _relate_agents(self, *, changed: bool = False) -> None:
+        """Build the agents' rows again, since they count sessions; tell of it when anything about agents changed."""
         by_agent: dict[str, list[SessionRow]] = {alias: [] for alias in self._known_agents}
         for row in self.sessions.values():
             if row.agent in by_agent:
                 by_agent[row.agent].append(row)
         agents = tuple(AgentRow.of(agent, by_agent[alias]) for alias, agent in self._known_agents.items())
-        if agents != self.agents:
+        if changed or agents != self.agents:
             self.agents = agents
             self.agents_changed.publish(None)

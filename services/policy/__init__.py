@@ -13,7 +13,7 @@ from services.policy.confinement import (
     permitted_passthrough,
 )
 from services.policy.decision import Decision, Origin, Rule, Verdict
-from services.policy.findings import Finding
+from services.policy.findings import Finding, findings
 from services.policy.places import Place, look_on_disk
 from services.policy.policies import Policies
 from services.policy.policy import Allowances, Policy
@@ -41,6 +41,7 @@ __all__ = [
     "Violation",
     "changes",
     "confinement",
+    "findings",
     "look_on_disk",
     "permitted_passthrough",
 ]

@@ -15,12 +15,14 @@ from tui.app import PinfoldApp
 from tui.screens.agents import AgentsScreen
 from tui.screens.sandboxes import SandboxesScreen
 from tui.widgets.activity_drawer import ActivityDrawer
+from tui.widgets.form import Form
 from tui.widgets.log_pane import LogPane
 from tui.widgets.table import Table
 
 NODES: dict[Scope, type[DOMNode]] = {
     Scope.EVERYWHERE: PinfoldApp,
     Scope.LIST: Table,
+    Scope.FORM: Form,
     Scope.AGENTS: AgentsScreen,
     Scope.SANDBOXES: SandboxesScreen,
     Scope.LOG: LogPane,

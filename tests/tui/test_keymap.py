@@ -16,8 +16,8 @@ def test_sound_keys_are_taken_over_in_the_form_textual_wants() -> None:
 
 @pytest.mark.parametrize(
     ("written", "textual"),
-    [("-", "minus"), ("ctrl+/", "ctrl+slash"), ("esc -", "escape,minus"), ("+", "plus"), (",", "comma")],
-    ids=["sign", "sign-with-ctrl", "two", "plus", "comma"],
+    [("-", "minus"), ("ctrl+/", "ctrl+slash"), ("esc -", "escape,minus"), ("%", "percent_sign"), (",", "comma")],
+    ids=["sign", "sign-with-ctrl", "two", "percent", "comma"],
 )
 def test_keys_may_be_written_as_signs(written, textual) -> None:
     assert check_keymap({"app.back": written}).keys == {"app.back": textual}

@@ -10,19 +10,15 @@ import msgspec
 
 from services.errors import PinfoldError
 from services.home import read_file
-from tui.glyphs import glyphs
+from tui.explaining import question_to, rules_said, verdict_said
 from tui.verbs.call import Call, verb
 from tui.verbs.table import Cell, Column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from services.policy import Change, Decision, Policy, Rule, Violation
-    from tui.looks import Tone
+    from services.policy import Change, Decision, Rule, Violation
 
 REFUSED = 1
 _RULES = (Column("WHAT"), Column("SUBJECT", cut="middle"), Column("EFFECT"), Column("FROM"))
-_TONES: dict[str, Tone] = {"allow": "good", "ask": "warn", "deny": "bad"}
 
 
 class RuleDocument(msgspec.Struct, frozen=True):
@@ -124,7 +120,7 @@ async def explain(call: Call, alias: str, **questions: str | None) -> int:
         raise click.UsageError("Ask one question: --read, --write, --command, --domain, --tool or --variable.")
     name, value = asked[0]
     async with call.pinfold(supervise=False) as pinfold:
-        decision = _ask(pinfold.policies.of(alias), name)(value)
+        decision = question_to(pinfold.policies.of(alias), name)(value)
     if call.json:
         call.printer.document(DecisionDocument.of(decision))
     else:
@@ -175,31 +171,11 @@ def _bytes_of(file: Path) -> bytes:
         raise PinfoldError(f"cannot read {file}", why="there is no such file") from None
 
 
-def _ask(policy: Policy, question: str) -> Callable[[str], Decision]:
-    answers: dict[str, Callable[[str], Decision]] = {
-        "read": policy.read,
-        "write": policy.write,
-        "command": policy.command,
-        "domain": policy.domain,
-        "tool": policy.tool,
-        "variable": policy.variable,
-    }
-    return answers[question]
-
-
 def _print_decision(call: Call, alias: str, decision: Decision) -> None:
-    verdict = decision.verdict.value
-    may = {"allow": "may", "ask": "must ask before it may", "deny": "may not"}[verdict]
-    sign = {"allow": glyphs().done, "ask": glyphs().waiting, "deny": glyphs().failed}[verdict]
-    call.printer.line(f"{sign} {alias} {may} {decision.question}: {decision.reason}", _TONES[verdict])
-    for name, rule in _rules_of(decision):
+    said, tone = verdict_said(alias, decision)
+    call.printer.line(said, tone)
+    for name, rule in rules_said(decision):
         call.printer.line(f"  {name:<10}  {rule}", "muted")
-
-
-def _rules_of(decision: Decision) -> Iterator[tuple[str, Rule]]:
-    yield "decided by", decision.rule
-    for number, rule in enumerate(decision.considered):
-        yield ("over" if number == 0 else ""), rule
 
 
 def _said(change: Change) -> str:

@@ -15,7 +15,7 @@ from services.activity import Entry, Events
 from services.agents import Agents
 from services.home import BlockingCalls, Home
 from services.output import Chunk, SpoolReader, SpoolWriter, Stream
-from services.policy import Limits, Mount
+from services.policy import Limits, Mount, Policies
 from services.sandbox import EngineStatus, Orphan, SandboxSpec, Session, SessionState, Step
 from tui.app import PinfoldApp
 from tui.session_columns import UsageHistory
@@ -374,7 +374,13 @@ class Scene:
             return ENTRIES[-limit:]
 
         sandboxes = SimpleNamespace(steps=steps, output=output, usage=usage, preview=preview)
-        return SimpleNamespace(agents=agents, sandboxes=sandboxes, activity=SimpleNamespace(recent=recent))
+        return SimpleNamespace(
+            agents=agents,
+            policies=Policies(self.home, agents),
+            calls=self._calls,
+            sandboxes=sandboxes,
+            activity=SimpleNamespace(recent=recent),
+        )
 
 
 def replace_agent(session: Session, alias: str) -> Session:

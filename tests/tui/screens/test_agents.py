@@ -23,7 +23,7 @@ def tab(app: PinfoldApp) -> str:
     return agents(app)._detail.tab
 
 
-async def until_row(app: PinfoldApp, pilot: Pilot, alias: str) -> None:
+async def until_row(app: PinfoldApp, pilot: Pilot[None], alias: str) -> None:
     await until(lambda: app.store.agent(alias) is not None, pilot)
 
 
@@ -36,6 +36,7 @@ async def test_a_home_without_agents_says_which_key_makes_the_first(world) -> No
 async def test_what_is_in_force_is_listed_with_the_file_that_says_so(world) -> None:
     world.agent("worker", "true", sandbox='memory = "64m"\n')
     async with screens(world) as (app, pilot):
+        await pilot.press("right_square_bracket", "right_square_bracket")
         await until(lambda: "output_limit" in shown(app), pilot)
         (memory,) = [line for line in shown(app).splitlines() if "64M" in line]
         assert memory.rstrip().endswith("agent.toml")
@@ -77,7 +78,7 @@ async def test_hostile_files_act_on_no_terminal_and_are_no_markup(world) -> None
     file.write_text(file.read_text().replace("[agent]", hostile))
     async with screens(world) as (app, pilot):
         await until(lambda: "[/x] <202E> [red]no[/]" in shown(app) or "line" in shown(app), pilot)
-        await pilot.press("right_square_bracket")
+        await pilot.press(*["right_square_bracket"] * 3)
         await until(lambda: tab(app) == "source", pilot)
         assert "\x1b" not in shown(app)
 

@@ -10,14 +10,15 @@ from tui.store import AgentRow
 from tui.widgets.table import Cell, Column, Span, cell
 
 
-def agent_columns(now: Callable[[], int]) -> list[Column[AgentRow]]:
+def agent_columns(now: Callable[[], int], unsaved: Callable[[str], bool]) -> list[Column[AgentRow]]:
     """The columns from left to right.
 
     Args:
         now: Nanoseconds since 1970.
+        unsaved: Whether changes of an agent are not saved.
     """
     return [
-        Column("alias", "ALIAS", lambda row, _: cell(row.alias, "strong"), lambda row: row.alias, 12, grow=3, most=28),
+        Column("alias", "ALIAS", lambda row, _: _alias(row, unsaved), lambda row: row.alias, 12, grow=3, most=28),
         Column("state", "STATE", lambda row, _: agent_state(row), state_order, 11),
         Column("runner", "RUNNER", lambda row, _: _quiet(row.runner), lambda row: row.runner, 8, drop=4),
         Column(
@@ -35,6 +36,11 @@ def agent_columns(now: Callable[[], int]) -> list[Column[AgentRow]]:
             drop=5,
         ),
     ]
+
+
+def _alias(row: AgentRow, unsaved: Callable[[str], bool]) -> Cell:
+    name = Span(row.alias, "strong")
+    return (name, Span(" *", "warn")) if unsaved(row.alias) else (name,)
 
 
 def agent_state(row: AgentRow) -> Cell:

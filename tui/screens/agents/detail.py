@@ -1,4 +1,4 @@
-"""All about one agent, read only: what is in force, the file, its sessions."""
+"""All about one agent: its permissions to be edited, what follows from them, its other settings, file and sessions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.app import ComposeResult
 from textual.message import Message
+from textual.widget import Widget
 
-from tui.screens.agents.config import Setting, setting_columns, settings_in_force
+from tui.figures import counted
+from tui.screens.agents.settings import Setting, setting_columns, settings_in_force
 from tui.session_columns import session_columns
 from tui.store import AgentRow, SessionRow
 from tui.text import safe
@@ -22,12 +24,21 @@ from tui.widgets.title_line import TitleLine
 
 if TYPE_CHECKING:
     from services.agents import Agent, Problem
+    from tui.screens.agents.drafts import Drafts
+    from tui.screens.agents.editor import PermissionEditor
+    from tui.screens.agents.effective import EffectivePage
 
-TABS = (("config", "Config"), ("source", "Source"), ("sessions", "Sessions"))
+TABS = (
+    ("permissions", "Permissions"),
+    ("effective", "Effective"),
+    ("settings", "Settings"),
+    ("source", "Source"),
+    ("sessions", "Sessions"),
+)
 
 
 class AgentDetail(Pane):
-    """Three tabs about one agent.
+    """Five tabs about one agent.
 
     Args:
         now: The clock, nanoseconds since 1970.
@@ -43,9 +54,12 @@ class AgentDetail(Pane):
     def __init__(self, now: Callable[[], int]) -> None:
         super().__init__(id="agent")
         self._row: AgentRow | None = None
+        self._drafts: Drafts | None = None
+        self._editor: PermissionEditor | None = None
+        self._effective: EffectivePage | None = None
         self._looking_for_problem = False
         self._tabs = TabStrip(TABS)
-        self._settings: Table[Setting] = Table(setting_columns(), lambda row: row.key, id="config")
+        self._settings: Table[Setting] = Table(setting_columns(), lambda row: row.key, id="settings")
         self._source = SourceView(id="source")
         self._sessions: Table[SessionRow] = Table(
             session_columns(lambda _: None, now, with_agent=False), lambda row: row.id, sort="age", id="sessions"
@@ -71,10 +85,29 @@ class AgentDetail(Pane):
         """Show the first page."""
         self._turn()
 
+    async def begin_editing(self, drafts: Drafts) -> None:
+        """Take in what edits permissions, once the services are there; its modules would hold up the first frame."""
+        from tui.screens.agents.editor import PermissionEditor
+        from tui.screens.agents.effective import EffectivePage
+
+        self._drafts = drafts
+        editor, effective = PermissionEditor(drafts), EffectivePage(drafts)
+        editor.display = effective.display = False
+        await self.mount(editor, effective, after=self._tabs)
+        self._editor, self._effective = editor, effective
+        self.show_editing()
+
+    # ── what is shown ─────────────────────────────────────────────────────────────────────────────────────────
+
     @property
     def sessions(self) -> Table[SessionRow]:
         """The page of sessions."""
         return self._sessions
+
+    @property
+    def editor(self) -> PermissionEditor | None:
+        """The page of permissions, once it is there."""
+        return self._editor
 
     @property
     def tab(self) -> str:
@@ -91,16 +124,11 @@ class AgentDetail(Pane):
         """
         other = row is None or self._row is None or row.alias != self._row.alias
         self._row = row
-        title = self.query_one(TitleLine)
         if row is None or agent is None:
-            title.show("Agent", status="", warning="")
             self._settings.show(())
             self._source.show("", ())
             self._sessions.show(())
         else:
-            title.show(
-                row.alias, status=row.description, warning="stale: the last good file is in force" if row.stale else ""
-            )
             self._settings.show(settings_in_force(agent))
             self._sessions.show(sessions)
             if other:
@@ -108,7 +136,30 @@ class AgentDetail(Pane):
             self._ask_source()
         self._tabs.relabel("source", f"Source {len(row.problems)}!" if row and row.problems else "Source")
         self._tabs.relabel("sessions", f"Sessions {len(sessions)}" if sessions else "Sessions")
+        self.show_editing()
+
+    def show_editing(self) -> None:
+        """Show anew how editing stands."""
+        row = self._row
+        title = self.query_one(TitleLine)
+        if row is None:
+            title.show("Agent", status="", warning="")
+        else:
+            title.show(row.alias, status=row.description, warning=self._warning(row))
+        alias = row.alias if row is not None else ""
+        if self._editor is not None and self.tab == "permissions":
+            self._editor.show(alias)
+        if self._effective is not None and self.tab == "effective":
+            self._effective.show(alias)
         self._turn()
+
+    def _warning(self, row: AgentRow) -> str:
+        if row.stale:
+            return "stale: the last good file is in force"
+        count = self._drafts.of(row.alias).count if self._drafts is not None else 0
+        return f"{counted(count, 'change')} not saved" if count else ""
+
+    # ── the source ────────────────────────────────────────────────────────────────────────────────────────────
 
     def show_source(self, alias: str, text: str) -> None:
         """Take in the text of an agent's file, if it is still the one shown."""
@@ -131,29 +182,56 @@ class AgentDetail(Pane):
         else:
             self._tabs.chosen = "source"
 
+    # ── tabs ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def turn_to(self, tab: str) -> None:
+        """Show one page."""
+        self._tabs.chosen = tab
+
+    def try_out(self) -> None:
+        """Show the page of what holds, ready to type into its box."""
+        self.turn_to("effective")
+        if self._effective is not None:
+            self._effective.display = True
+            self._effective.begin_trying()
+
     def step_tab(self, by: int) -> None:
         """Turn some pages further."""
         self._tabs.step(by)
 
     def focus_page(self) -> None:
         """Give the page shown the focus."""
-        self.query_one(f"#{self.tab}").focus()
+        if self.tab == "permissions" and self._editor is not None:
+            self._editor.form.focus()
+        elif self.tab == "effective" and self._effective is not None:
+            self._effective.query_one(Table).focus()
+        elif self.tab in ("settings", "source", "sessions"):
+            self.query_one(f"#{self.tab}").focus()
 
     @on(TabStrip.Chosen)
     def _turn_over(self) -> None:
-        self._turn()
+        self.show_editing()
         self._ask_source()
 
     def _turn(self) -> None:
         focused = self.has_focus_within
-        empty_settings = self._settings.total == 0
-        empty_sessions = self._sessions.total == 0
-        self._settings.display = self.tab == "config" and not empty_settings
-        self._no_settings.display = self.tab == "config" and empty_settings
-        self._source.display = self.tab == "source"
-        self._sessions.display = self.tab == "sessions" and not empty_sessions
-        self._no_sessions.display = self.tab == "sessions" and empty_sessions
-        if focused and self.query_one(f"#{self.tab}").display:
+        known = self._settings.total > 0
+        has_sessions = self._sessions.total > 0
+        pages: list[tuple[str, Widget | None, bool]] = [
+            ("permissions", self._editor, known),
+            ("effective", self._effective, known),
+            ("settings", self._settings, known),
+            ("source", self._source, True),
+            ("sessions", self._sessions, has_sessions),
+        ]
+        shown = False
+        for tab, page, full in pages:
+            if page is not None:
+                page.display = tab == self.tab and full
+                shown = shown or page.display
+        self._no_settings.display = self._row is not None and not known and self.tab not in ("source", "sessions")
+        self._no_sessions.display = self.tab == "sessions" and not has_sessions
+        if focused and shown and not self.has_focus_within:
             self.focus_page()
 
 

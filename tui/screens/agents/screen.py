@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import BindingType
@@ -11,13 +11,21 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from tui.actions import Scope
+from tui.figures import counted
 from tui.keymap import bindings
 from tui.screens.agents.columns import agent_columns
 from tui.screens.agents.detail import AgentDetail
 from tui.screens.frame import FrameScreen
 from tui.store import AgentRow
+from tui.widgets.key_bar import KeyBar
 from tui.widgets.list_pane import ListPane
+from tui.widgets.status_rule import StatusRule
 from tui.widgets.table import Table
+
+if TYPE_CHECKING:
+    from services.agents import Agent
+    from tui.screens.agents.drafts import Drafts, Standing
+    from tui.screens.agents.settling import Settling
 
 
 class AgentsScreen(FrameScreen):
@@ -25,15 +33,19 @@ class AgentsScreen(FrameScreen):
 
     MODE = "agents"
     SCOPE = Scope.AGENTS
-    HELP = "Every agent of this home: whether it runs, what is in force for it, and what is wrong with its file."
+    HELP = "Every agent of this home: what it may do, what follows from that, and what is wrong with its file."
     BINDINGS: ClassVar[list[BindingType]] = bindings(Scope.AGENTS)
+
+    _drafts: Drafts | None = None
+    _settling: Settling | None = None
 
     def body(self) -> Iterable[Widget]:
         """The list and the detail."""
+        self._looked_at: dict[str, Agent | None] = {}
         self._agents: ListPane[AgentRow] = ListPane(
             "Agents",
             Table(
-                agent_columns(self.host.now),
+                agent_columns(self.host.now, self._is_open),
                 lambda row: row.alias,
                 text=lambda row: f"{row.alias} {row.runner} {row.profile} {row.memory} {row.description}",
                 sort="alias",
@@ -49,6 +61,7 @@ class AgentsScreen(FrameScreen):
         store = self.host.store
         for signal in (store.agents_changed, store.sessions_changed, store.awaiting_changed):
             signal.subscribe(self, self._update)
+        self.host.leaving.append(self.unsaved)
         self._clock = self.set_interval(1.0, self._tick)
 
     def on_screen_resume(self) -> None:
@@ -78,6 +91,8 @@ class AgentsScreen(FrameScreen):
                 ),
                 (("n", "make the first one"),),
             )
+            if self._drafts is None:
+                self._begin_editing()
         else:
             self._agents.wait_for(store.awaiting, store.awaiting_since)
         self._agents.show(store.agents)
@@ -96,7 +111,54 @@ class AgentsScreen(FrameScreen):
             self._detail.show(None, None, ())
         else:
             self._detail.show(row, store.configured(row.alias), store.sessions_of(row.alias))
+        self._look_again()
         self.refresh_bindings()
+
+    # ── drafts ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _begin_editing(self) -> None:
+        from tui.screens.agents.drafts import Drafts
+        from tui.screens.agents.settling import Settling
+
+        self._drafts = Drafts(lambda: self.host.pinfold, self._redraw_draft)
+        self._settling = Settling(self, self._drafts)
+        self.host.begin(self, "edit", self._detail.begin_editing, self._drafts)
+
+    def _look_again(self) -> None:
+        """Look at the files of the agent shown, and of those with a draft, if they changed since the last look."""
+        if self._drafts is None:
+            return
+        row = self._agents.table.row
+        for alias in {row.alias if row is not None else "", *self._drafts.open} - {""}:
+            agent = self.host.store.configured(alias)
+            if agent is not None and self._looked_at.get(alias) is not agent:
+                self._looked_at[alias] = agent
+                self.host.begin(self, "look", self._drafts.look, alias)
+
+    def _redraw_draft(self, alias: str) -> None:
+        if not self.is_attached:
+            return
+        self._agents.table.redraw()
+        row = self._agents.table.row
+        if row is not None and row.alias == alias:
+            self._detail.show_editing()
+        self.refresh_bindings()
+
+    def _is_open(self, alias: str) -> bool:
+        return self._drafts is not None and self._drafts.of(alias).open
+
+    def _standing(self) -> Standing | None:
+        row = self._agents.table.row if self.is_mounted else None
+        return self._drafts.of(row.alias) if row is not None and self._drafts is not None else None
+
+    def unsaved(self) -> list[str]:
+        """What would be lost if Pinfold ended now, a line for each agent."""
+        drafts = self._drafts
+        if drafts is None:
+            return []
+        return [f"{alias}: {_lost(drafts.of(alias))}" for alias in drafts.open]
+
+    # ── the rest of the detail ────────────────────────────────────────────────────────────────────────────────
 
     @on(AgentDetail.SourceWanted)
     def _read_source(self, message: AgentDetail.SourceWanted) -> None:
@@ -111,6 +173,10 @@ class AgentsScreen(FrameScreen):
             self._detail.focus_page()
         elif message.table is self._detail.sessions and (row := self._detail.sessions.row) is not None:
             self.host.show_session(row.id)
+
+    @on(StatusRule.Pressed)
+    async def _press(self, message: StatusRule.Pressed) -> None:
+        await self.press(KeyBar.Pressed(message.action))
 
     def show_agent(self, alias: str) -> None:
         """Put the cursor on an agent."""
@@ -129,16 +195,28 @@ class AgentsScreen(FrameScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only what the agent under the cursor allows."""
         row = self._agents.table.row if self.is_mounted else None
-        if action == "start":
-            return row is not None and row.startable
-        if action == "create":
-            return self.host.store.ready
-        if action == "switch":
-            return row is not None and row.usable
-        if action == "problem":
-            return row is not None and bool(row.problems)
-        if action in ("next_tab", "previous_tab"):
-            return row is not None
+        standing = self._standing()
+        match action:
+            case "start":
+                return row is not None and row.startable
+            case "create":
+                return self.host.store.ready
+            case "switch":
+                return row is not None and row.usable
+            case "problem":
+                return row is not None and bool(row.problems)
+            case "next_tab" | "previous_tab":
+                return row is not None
+            case "save":
+                return standing is not None and standing.editable and standing.open and not standing.diverged
+            case "compare":
+                return standing is not None and standing.editable and standing.diverged
+            case "undo":
+                return standing is not None and standing.undo is not None
+            case "discard":
+                return standing is not None and standing.open
+            case "try":
+                return standing is not None and standing.sheet is not None and standing.sheet.policy is not None
         return True
 
     def action_start(self) -> None:
@@ -179,9 +257,40 @@ class AgentsScreen(FrameScreen):
         """Show the tab before."""
         self._detail.step_tab(-1)
 
+    def action_try(self) -> None:
+        """Let the operator try what the agent may do."""
+        self._detail.try_out()
+
+    def action_save(self) -> None:
+        """Show what would be written, then write it."""
+        if (row := self._agents.table.row) is not None and self._settling is not None:
+            self.host.begin(self, "settle", self._settling.save, row.alias, self._detail.editor)
+
+    def action_compare(self) -> None:
+        """Choose between the draft and the file on disk."""
+        if (row := self._agents.table.row) is not None and self._settling is not None:
+            self.host.begin(self, "settle", self._settling.compare, row.alias)
+
+    def action_undo(self) -> None:
+        """Take the last save back."""
+        if (row := self._agents.table.row) is not None and self._settling is not None:
+            self.host.begin(self, "settle", self._settling.undo, row.alias)
+
+    def action_discard(self) -> None:
+        """Forget what is not saved."""
+        if (row := self._agents.table.row) is not None and self._settling is not None:
+            self._settling.discard(row.alias, self._detail.editor)
+
     def leave(self) -> None:
         """Go back to the list, then drop its filter."""
         if self._detail.has_focus_within:
             self._agents.table.focus()
         elif not self._agents.drop_filter():
             self._agents.table.clear_marks()
+
+
+def _lost(standing: Standing) -> str:
+    parts = [counted(standing.count, "change")] if standing.count else []
+    if standing.typing is not None:
+        parts.append("a text half typed")
+    return " and ".join(parts)

@@ -1,4 +1,4 @@
-"""What is in force for an agent, field by field, and which file says so."""
+"""What is in force for an agent beside its permissions, field by field, and which file says so."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 OWN = "agent.toml"
 _BUILT_IN = "built in"
-_UNSET = {"allowed_tools": "unrestricted", "risk_profile": "none named"}
+_UNSET = {"risk_profile": "none named"}
 """What an empty value means where that is not `none`."""
 
 
@@ -66,7 +66,7 @@ def settings_in_force(agent: Agent) -> list[Setting]:
     """List every field of an agent that has a configuration; none for one that never had a good one."""
     if agent.config is None:
         return []
-    sections = (_agent(agent), _sandbox(agent), _permissions(agent), _workspace(agent), _memory(agent))
+    sections = (_agent(agent), _sandbox(agent), _workspace(agent), _memory(agent))
     return [replace(row, first=index == 0) for section in sections for index, row in enumerate(section)]
 
 
@@ -83,26 +83,10 @@ def _agent(agent: Agent) -> Iterator[Setting]:
         yield Setting("agent", field, written(value), OWN if value not in ("", {}, []) else "")
 
 
-def _permissions(agent: Agent) -> Iterator[Setting]:
-    assert agent.config is not None
-    own, profile = agent.config.permissions, agent.profile
-    from_profile = f"profile {safe(agent.config.agent.risk_profile)}"
-    for field in own.__struct_fields__:
-        value = getattr(own, field)
-        if value is not None:
-            yield Setting("permissions", field, written(value), OWN)
-        elif profile is not None:
-            yield Setting("permissions", field, written(getattr(profile, field)), from_profile)
-    if profile is not None:
-        yield Setting("permissions", "allow_unconfined", written(profile.allow_unconfined), from_profile)
-
-
 def _workspace(agent: Agent) -> Iterator[Setting]:
     assert agent.config is not None
     section = agent.config.workspace
     yield Setting("workspace", "path", safe(str(agent.workspace)), OWN if section.path else _BUILT_IN)
-    for sibling, access in section.access.items():
-        yield Setting("workspace", f"access.{safe(sibling)}", written(access), OWN)
 
 
 def _memory(agent: Agent) -> Iterator[Setting]:

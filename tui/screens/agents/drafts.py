@@ -1,0 +1,314 @@
+"""What is being changed, agent by agent: drafts that outlive a look at another agent or another screen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from services.agents import Agent, Change, Disagreement, Draft, dotted, same
+from services.errors import ConfigError, FileConflict, PinfoldError
+from services.policy import Change as Difference
+from services.policy import Policy, changes, findings
+from tui.screens.agents.fields import Path
+from tui.screens.agents.sheet import Subject, form_rows, notes_by_field
+from tui.widgets.form import FormRow, Note
+
+if TYPE_CHECKING:
+    from services.pinfold import Pinfold
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """All that is shown of one agent's permissions.
+
+    Attributes:
+        agent: As it would be; of a broken file, as it was when last good.
+        rows: The form's.
+        differences: What the changes mean, in words, the widening ones first.
+        policy: As it would be; None when it cannot be told.
+        trouble: Why not.
+    """
+
+    agent: Agent
+    rows: tuple[FormRow, ...]
+    differences: tuple[Difference, ...] = ()
+    policy: Policy | None = None
+    trouble: str = ""
+
+    @property
+    def widens(self) -> bool:
+        """Whether any change permits more than before."""
+        return any(difference.widens for difference in self.differences)
+
+
+@dataclass(frozen=True)
+class Typing:
+    """A text that was typed and neither given nor dropped yet.
+
+    Attributes:
+        key: Of its row.
+        slot: The place in the row.
+    """
+
+    key: str
+    slot: int
+    typed: str
+
+
+@dataclass(frozen=True)
+class Undo:
+    """What takes a save back: what it wrote, and what was there before."""
+
+    saved: Draft
+    before: bytes
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How editing one agent stands.
+
+    Attributes:
+        draft: None while its file cannot be edited.
+        sheet: None while there is nothing to show.
+        refusal: Why its file cannot be edited; a draft from before is kept.
+        typing: What is half typed.
+        undo: Takes the last save back.
+        diverged: Somebody else changed the file since the draft was begun.
+    """
+
+    draft: Draft | None = None
+    sheet: Sheet | None = None
+    refusal: ConfigError | None = None
+    typing: Typing | None = None
+    undo: Undo | None = None
+    diverged: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many changes are not saved."""
+        return len(self.draft.changes) if self.draft is not None else 0
+
+    @property
+    def open(self) -> bool:
+        """Whether leaving now would lose something."""
+        return self.count > 0 or self.typing is not None
+
+    @property
+    def editable(self) -> bool:
+        """Whether changes can be made."""
+        return self.draft is not None and self.refusal is None
+
+
+@dataclass
+class Drafts:
+    """The drafts of all agents.
+
+    Args:
+        pinfold: The services, once they are open.
+        changed: Told of the alias whose standing is another now.
+    """
+
+    pinfold: Callable[[], Pinfold]
+    changed: Callable[[str], None]
+    _standings: dict[str, Standing] = field(default_factory=dict)
+    _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
+
+    def of(self, alias: str) -> Standing:
+        """How editing an agent stands."""
+        return self._standings.get(alias, Standing())
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """The agents with something not saved."""
+        return tuple(alias for alias, standing in self._standings.items() if standing.open)
+
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def look(self, alias: str) -> None:
+        """Look at the disk again: begin a draft, or see whether somebody changed the file under one."""
+        async with self._lock(alias):
+            await self._put(alias, await self._looked(alias))
+
+    async def _looked(self, alias: str) -> Standing:
+        agents, standing = self.pinfold().agents, self.of(alias)
+        draft = standing.draft
+        try:
+            if draft is None or not draft.changed:
+                return replace(standing, draft=await agents.draft(alias), refusal=None, diverged=False)
+            found = await agents.disagreements(draft)
+            diverged = any(not same(one.theirs, one.base) for one in found)
+            if not diverged:
+                draft = await agents.rebase(draft)  # takes over comments, and what came to be the same
+            return replace(standing, draft=draft, refusal=None, diverged=diverged)
+        except ConfigError as error:
+            return replace(standing, draft=draft if standing.count else None, refusal=error)
+
+    async def disagreements(self, alias: str) -> tuple[Disagreement, ...]:
+        """Every key that the draft or the disk changed."""
+        draft = self.of(alias).draft
+        return () if draft is None else await self.pinfold().agents.disagreements(draft)
+
+    # ── changing ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def change(self, alias: str, make: Callable[[Agent], Sequence[Change]]) -> None:
+        """Change a draft.
+
+        Args:
+            alias: The agent.
+            make: Makes the changes of the agent as it would be before them.
+
+        Raises:
+            ConfigError: The text cannot be changed in this way.
+        """
+        async with self._lock(alias):
+            standing = self.of(alias)
+            if standing.draft is None or standing.refusal is not None:
+                return
+            draft = await self.pinfold().agents.edit(standing.draft, *make(standing.draft.agent))
+            await self._put(alias, replace(standing, draft=draft), typing_ends=True)
+
+    async def trial(self, alias: str, change: Change) -> tuple[tuple[Note, ...], bool]:
+        """What a change would have wrong at its field, and whether that forbids it; nothing is changed."""
+        draft = self.of(alias).draft
+        if draft is None:
+            return (), False
+        key = dotted(change.path)
+        try:
+            tried = await self.pinfold().agents.edit(draft, change)
+        except ConfigError as error:
+            return (Note(str(error)),), True
+        config = tried.agent.config or draft.agent.config
+        assert config is not None
+        notes = notes_by_field(tried.agent.problems, (), config).get(key, ())
+        before = draft.agent.problems
+        worse = [problem for problem in tried.agent.problems if problem.severity == "error" and problem not in before]
+        if worse and not any(note.error for note in notes):
+            notes = (*notes, Note(str(worse[0])))
+        return notes, bool(worse)
+
+    def keep_typing(self, alias: str, typing: Typing | None) -> None:
+        """Keep what is half typed, or nothing any more."""
+        standing = self.of(alias)
+        if standing.typing != typing:
+            self._standings[alias] = replace(standing, typing=typing)
+            if (standing.typing is None) != (typing is None):
+                self.changed(alias)
+
+    async def preview(self, alias: str, change: Change) -> tuple[Difference, ...]:
+        """What one more change would mean, in words; nothing is changed.
+
+        Raises:
+            PinfoldError: The policy cannot be told.
+        """
+        standing, pinfold = self.of(alias), self.pinfold()
+        if standing.draft is None:
+            return ()
+        tried = await pinfold.agents.edit(standing.draft, change)
+        before = standing.sheet.policy if standing.sheet else None
+
+        def compare() -> tuple[Difference, ...]:
+            after = pinfold.policies.as_if(alias, tried.data)
+            return changes(before or pinfold.policies.of(alias), after)
+
+        return await pinfold.calls.run(compare)
+
+    # ── settling ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def save(self, alias: str) -> None:
+        """Write a draft.
+
+        Raises:
+            ConfigError: The agent would have an error.
+            FileConflict: Somebody else changed the file; the draft stays, and is marked.
+            PinfoldError: It cannot be written.
+        """
+        async with self._lock(alias):
+            standing = self.of(alias)
+            if standing.draft is None:
+                return
+            before = standing.draft.base
+            try:
+                saved = await self.pinfold().agents.save(standing.draft)
+            except FileConflict:
+                await self._put(alias, replace(standing, diverged=True))
+                raise
+            await self._put(alias, Standing(draft=saved, undo=Undo(saved, before)))
+
+    async def undo(self, alias: str) -> None:
+        """Take the last save back; what was changed since stays in the draft.
+
+        Raises:
+            FileConflict: Somebody else changed the file since; the save cannot be taken back any more.
+            PinfoldError: It cannot be written.
+        """
+        async with self._lock(alias):
+            standing = self.of(alias)
+            if standing.undo is None:
+                return
+            try:
+                draft = await self.pinfold().agents.undo(standing.undo.saved, standing.undo.before)
+            except FileConflict:
+                await self._put(alias, replace(standing, undo=None))
+                raise
+            if standing.draft is not None and standing.draft.changed:
+                draft = await self.pinfold().agents.rebase(standing.draft)
+            await self._put(alias, replace(standing, draft=draft, undo=None))
+
+    async def discard(self, alias: str) -> None:
+        """Forget what is not saved."""
+        async with self._lock(alias):
+            self._standings[alias] = Standing(undo=self.of(alias).undo)
+            await self._put(alias, await self._looked(alias), typing_ends=True)
+
+    async def rebase(self, alias: str, keep: Collection[Path]) -> None:
+        """Begin anew with what is on disk, and make those changes again whose path is in `keep`.
+
+        Raises:
+            ConfigError: The file is not usable.
+        """
+        async with self._lock(alias):
+            standing = self.of(alias)
+            if standing.draft is not None:
+                draft = await self.pinfold().agents.rebase(standing.draft, keep)
+                await self._put(alias, replace(standing, draft=draft, refusal=None, diverged=False))
+
+    # ── showing ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _put(self, alias: str, standing: Standing, *, typing_ends: bool = False) -> None:
+        pinfold = self.pinfold()
+        agent = standing.draft.agent if standing.draft is not None else pinfold.agents.by_alias.get(alias)
+        sheet = None
+        if agent is not None and agent.config is not None:
+            sheet = await pinfold.calls.run(_sheet, pinfold, agent, standing.draft)
+        typing = None if typing_ends else self.of(alias).typing  # it may have gone on meanwhile
+        self._standings[alias] = replace(standing, sheet=sheet, typing=typing)
+        self.changed(alias)
+
+    def _lock(self, alias: str) -> asyncio.Lock:
+        return self._locks.setdefault(alias, asyncio.Lock())
+
+
+def _sheet(pinfold: Pinfold, agent: Agent, draft: Draft | None) -> Sheet:
+    """Compute what is shown; blocks for some milliseconds."""
+    policy: Policy | None = None
+    differences: tuple[Difference, ...] = ()
+    trouble = ""
+    try:
+        if draft is None:
+            policy = pinfold.policies.of(agent.alias)
+        else:
+            policy = pinfold.policies.as_if(agent.alias, draft.data)
+            differences = changes(pinfold.policies.of(agent.alias), policy) if draft.changed else ()
+    except PinfoldError as error:
+        trouble = str(error)
+    subject = Subject(
+        agent=agent,
+        data=draft.data if draft is not None else b"",
+        changed={change.path for change in draft.changes} if draft is not None else (),
+        siblings=[alias for alias in pinfold.agents.by_alias if alias != agent.alias],
+        shared_lines=pinfold.agents.shared_lines(),
+        findings=findings(policy) if policy is not None else (),
+    )
+    return Sheet(agent, form_rows(subject), differences, policy, trouble)

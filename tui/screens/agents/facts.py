@@ -1,0 +1,153 @@
+"""A policy and what a sandbox would get of it, as rows people read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tui.figures import middle, size
+from tui.glyphs import glyphs
+from tui.looks import Tone
+from tui.text import safe
+from tui.widgets.table import Cell, Column, cell
+
+if TYPE_CHECKING:
+    from services.policy import Confinement, Origin, Policy, Rule
+
+_SECTIONS = {
+    "level": "level",
+    "allowed command": "commands",
+    "network": "network",
+    "allowed domain": "network",
+    "allowed_tools": "tools",
+    "allowed tool": "tools",
+    "excluded tool": "tools",
+    "auto_approve": "tools",
+    "always_ask": "tools",
+    "env_passthrough": "variables",
+}
+"""By the kind of a rule; every other kind is about files."""
+
+_NAMELESS = {"allowed command", "allowed domain", "allowed tool", "env_passthrough", "level", "network"}
+"""Kinds of rules whose section says already what they are."""
+
+_TONES: dict[str, Tone] = {"forbidden": "bad", "never": "bad", "nothing is reached": "bad", "every host": "warn"}
+_LONGEST = 2000
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One row, in clean text.
+
+    Attributes:
+        key: Unique among the facts shown.
+        what: What it is about.
+        effect: What holds for that.
+        origin: Where it is written; of a mount, what is mounted.
+        first: The first of its section.
+    """
+
+    key: str
+    section: str
+    what: str
+    effect: str
+    origin: str
+    tone: Tone = ""
+    first: bool = False
+
+
+def facts_of(policy: Policy, confinement: Confinement | None) -> tuple[Fact, ...]:
+    """List every rule of a policy, then what a sandbox would get; blocks for some milliseconds."""
+    found = [_of_rule(rule) for rule in policy.rules() if _SECTIONS.get(rule.kind)]
+    found += _files(policy)
+    found += _allowances(policy)
+    if confinement is not None:
+        found += _of_sandbox(confinement, policy)
+    order = ("level", "files", "commands", "tools", "network", "variables", "limits", "sandbox")
+    found.sort(key=lambda fact: order.index(fact.section))
+    numbered = [replace(fact, key=str(number)) for number, fact in enumerate(found)]
+    return tuple(
+        replace(fact, first=number == 0 or numbered[number - 1].section != fact.section)
+        for number, fact in enumerate(numbered)
+    )
+
+
+def _of_rule(rule: Rule) -> Fact:
+    subject = safe(rule.subject[:_LONGEST])
+    what = subject if rule.kind in _NAMELESS and subject else f"{rule.kind} {subject}".rstrip()
+    return Fact("", _SECTIONS[rule.kind], what, safe(rule.effect), _place(rule.origin), _TONES.get(rule.effect, ""))
+
+
+def _files(policy: Policy) -> Iterator[Fact]:
+    own = next((rule.place for rule in policy.paths.rules if rule.kind == "Pinfold's own files"), None)
+    for rule in policy.paths.rules:
+        named = rule.name or (rule.kind if rule.place == own else _from_home(rule.place, policy))
+        what = safe(named[:_LONGEST])
+        yield Fact("", "files", what, rule.effect, _place(rule.origin), _TONES.get(rule.effect, ""))
+    elsewhere = "forbidden" if policy.paths.workspace_only else "read and write"
+    tone: Tone = "" if policy.paths.workspace_only else "warn"
+    yield Fact("", "files", "everything else", elsewhere, _place(policy.paths.elsewhere), tone)
+
+
+def _place(origin: Origin) -> str:
+    """The file and line of a rule; the profile's name would only repeat."""
+    if origin.file is None:
+        return "built in"
+    line = origin.line
+    return f"{origin.file.name}:{line}" if line else origin.file.name
+
+
+def _from_home(place: str, policy: Policy) -> str:
+    home = str(policy.paths.home)
+    return f"~{place[len(home) :]}" if place.startswith(f"{home}/") else place
+
+
+def _allowances(policy: Policy) -> Iterator[Fact]:
+    held = policy.allowances
+    for what, value in (
+        ("actions an hour", f"{held.max_actions_per_hour:,}"),
+        ("cents a day", f"{held.max_cost_per_day:,}"),
+        ("a shell command", f"{held.shell_timeout:g} s"),
+        ("an approval", f"{held.approval_timeout:g} s"),
+        ("delegation", policy.delegation),
+    ):
+        yield Fact("", "limits", what, value, "")
+
+
+def _of_sandbox(confinement: Confinement, policy: Policy) -> Iterator[Fact]:
+    warning = glyphs().warning
+    for refusal in (confinement.workspace_problem, *confinement.refusals):
+        if refusal:
+            yield Fact("", "sandbox", f"{warning} {safe(refusal)}", "cannot be made", "", "bad")
+    for mount in confinement.mounts:
+        effect = "read and write" if mount.writable else "read only"
+        yield Fact("", "sandbox", safe(mount.target), effect, safe(_from_home(mount.source, policy)))
+    for mask in confinement.masks:
+        yield Fact("", "sandbox", safe(mask.target), "hidden: empty inside", "", "bad")
+    yield Fact("", "sandbox", "network", confinement.network, "")
+    limits = confinement.limits
+    yield Fact("", "sandbox", "memory", size(limits.memory) if limits.memory is not None else "unlimited", "")
+    yield Fact("", "sandbox", "cores", f"{limits.cpus:g}" if limits.cpus is not None else "unlimited", "")
+    yield Fact("", "sandbox", "processes", f"{limits.pids:,}" if limits.pids is not None else "unlimited", "")
+    for kind, names in (
+        ("variables taken along", confinement.passthrough),
+        ("variables set", confinement.environment),
+        ("secrets", policy.secrets),
+    ):
+        if names:
+            yield Fact("", "sandbox", kind, safe("  ".join(names)[:_LONGEST]), "")
+
+
+def fact_columns() -> list[Column[Fact]]:
+    """The columns from left to right."""
+    return [
+        Column("section", "", lambda fact, _: cell(fact.section if fact.first else "", "muted"), None, 9),
+        Column("what", "WHAT", lambda fact, width: _middle(fact.what, width), None, 18, grow=5),
+        Column("effect", "HOLDS", lambda fact, _: cell(fact.effect, fact.tone), None, 18, grow=2),
+        Column("origin", "FROM", lambda fact, width: _middle(fact.origin, width, "muted"), None, 15, grow=2, drop=1),
+    ]
+
+
+def _middle(text: str, width: int, tone: Tone = "") -> Cell:
+    return cell(middle(text, width, glyphs().ellipsis), tone)
