@@ -29,7 +29,7 @@ class PinfoldSVG(SVGImageExtension):
     def get_snapshot_name(cls, *, test_location, index=0) -> str:
         """A picture is called what its parameter's id says it shows."""
         _, _, shown = test_location.testname.partition("[")
-        return shown.removesuffix("]") or super().get_snapshot_name(test_location=test_location, index=index)
+        return str(shown.removesuffix("]") or super().get_snapshot_name(test_location=test_location, index=index))
 
     @classmethod
     def write_snapshot(cls, **kwargs) -> None:

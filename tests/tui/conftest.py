@@ -18,7 +18,7 @@ from tui.app import PinfoldApp
 PATIENCE_SECONDS = 20.0
 
 
-async def until(condition: Callable[[], object], pilot: Pilot) -> None:
+async def until(condition: Callable[[], object], pilot: Pilot[None]) -> None:
     """Let the screens go on until a condition holds; fails when it does not for too long."""
     end = time.monotonic() + PATIENCE_SECONDS
     while not condition():
@@ -47,7 +47,7 @@ async def world(tmp_path, monkeypatch) -> AsyncIterator[World]:
 
 
 @asynccontextmanager
-async def screens(world: World, size: tuple[int, int] = (160, 45)) -> AsyncIterator[tuple[PinfoldApp, Pilot]]:
+async def screens(world: World, size: tuple[int, int] = (160, 45)) -> AsyncIterator[tuple[PinfoldApp, Pilot[None]]]:
     """The app on a world, its rows there."""
     app = PinfoldApp(world.home)
     async with app.run_test(size=size, notifications=True) as pilot:

@@ -27,7 +27,7 @@ def pinfold(home: Home, **options) -> Terminal:
     return Terminal(command, environment=environment, **options)
 
 
-async def waiting(call: Callable, *args):
+async def waiting(call: Callable[..., object], *args):
     return await asyncio.to_thread(call, *args)
 
 

@@ -307,7 +307,7 @@ async def test_the_event_loop_goes_on_while_two_hundred_agents_are_read(agents: 
 
 
 async def test_watching_ends_at_once_when_it_is_cancelled(watching: Agents, events: Events) -> None:
-    tasks = [task for task in asyncio.all_tasks() if task.get_coro().__qualname__ == "Agents.watch"]
+    tasks = [task for task in asyncio.all_tasks() if "Agents.watch" in repr(task.get_coro())]
     assert len(tasks) == 1
     await asyncio.sleep(0.2)
     tasks[0].cancel()

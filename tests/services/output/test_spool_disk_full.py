@@ -89,6 +89,7 @@ def test_what_was_lost_comes_again_when_the_writer_dies_before_it_is_noted(small
     with SpoolWriter.open(output, limit=MEGABYTE, keep_unindexed=False) as again:
         assert again.cursor == Cursor(Position(sent - 1, 1))
         assert again.lines_lost == 0
+    assert writer._segment is not None
     writer._segment.close()
     writer._figures_file.close()
 

@@ -60,7 +60,9 @@ def test_nothing_changed_says_nothing_and_the_way_back_undoes_every_widening() -
     path=st.sampled_from([*PLACES, "/projects/a/b/c", "/other"]),
     line=st.sampled_from(["ls", "git status", "cat /docs/x", "rm x"]),
 )
-def test_what_becomes_allowed_is_always_marked_as_widening(before: tuple, after: tuple, path: str, line: str) -> None:
+def test_what_becomes_allowed_is_always_marked_as_widening(
+    before: tuple[Any, ...], after: tuple[Any, ...], path: str, line: str
+) -> None:
     old, new = (
         policy(roots=tuple(part[0]), commands=tuple(part[1]), workspace_only=part[2]) for part in (before, after)
     )

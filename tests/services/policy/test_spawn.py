@@ -163,9 +163,9 @@ COMMANDS = st.lists(st.sampled_from(["ls", "git", "*", "cat"]), max_size=3, uniq
     line=st.sampled_from(["ls", "git commit", "cat /docs/x", "rm x", "ls | cat"]),
 )
 def test_an_accepted_child_is_never_allowed_what_its_parent_is_denied(
-    parent: tuple, child: tuple, path: str, line: str
+    parent: tuple[Any, ...], child: tuple[Any, ...], path: str, line: str
 ) -> None:
-    def made(part: tuple) -> Policy:
+    def made(part: tuple[Any, ...]) -> Policy:
         return policy(roots=tuple(part[0]), commands=tuple(part[1]), workspace_only=part[2], level=part[3])
 
     above, below = made(parent), made(child)

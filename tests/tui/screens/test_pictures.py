@@ -84,8 +84,8 @@ def test_picture(picture, tmp_path, snap_compare) -> None:
         scene.close()
 
 
-def way_to(picture: Picture, scene: Scene) -> Callable[[Pilot], Awaitable[None]]:
-    async def go(pilot: Pilot) -> None:
+def way_to(picture: Picture, scene: Scene) -> Callable[[Pilot[None]], Awaitable[None]]:
+    async def go(pilot: Pilot[None]) -> None:
         app = scene.app
         app.theme = picture.theme
         if picture.empty:

@@ -25,7 +25,7 @@ FOREVER = "trap 'exit 0' INT TERM; echo ready; while :; do sleep 0.1; done"
 DEAF = "trap '' INT TERM; echo deaf; while :; do sleep 0.1; done"
 
 
-async def open_screen(app: PinfoldApp, pilot: Pilot) -> SandboxesScreen:
+async def open_screen(app: PinfoldApp, pilot: Pilot[None]) -> SandboxesScreen:
     await pilot.press("3")
     await until(lambda: isinstance(app.screen, SandboxesScreen), pilot)
     return sandboxes(app)
@@ -36,7 +36,7 @@ def sandboxes(app: PinfoldApp) -> SandboxesScreen:
     return app.screen
 
 
-async def start(app: PinfoldApp, pilot: Pilot, alias: str) -> SessionRow:
+async def start(app: PinfoldApp, pilot: Pilot[None], alias: str) -> SessionRow:
     """Start an agent as an operator does: on its row, with the form."""
     known = set(app.store.sessions)
     app.start_session(alias)

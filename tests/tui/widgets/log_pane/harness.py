@@ -19,7 +19,9 @@ from tui.ascii_filter import AsciiFilter
 from tui.glyphs import glyphs
 from tui.interface import register_builtin_themes
 from tui.theming import defaults_for
+from tui.widgets.choice import Choice
 from tui.widgets.log_pane import LogPane
+from tui.widgets.log_pane.ask_bar import AskBar
 
 NOW = 1_764_504_000_000_000_000
 """2025-11-30 12:00:00 UTC."""
@@ -106,3 +108,15 @@ def shown(pilot: Pilot[None]) -> list[str]:
 def bodies(pilot: Pilot[None]) -> list[str]:
     """The same without the gutter."""
     return [row[2:] for row in shown(pilot)]
+
+
+def open_bar(app: PaneApp) -> AskBar:
+    """The bar the pane asks with."""
+    bar = app.pane._bar
+    assert bar is not None
+    return bar
+
+
+def choice(app: PaneApp, selector: str) -> Choice:
+    """A choice of the open bar."""
+    return open_bar(app).query_one(selector, Choice)

@@ -8,6 +8,8 @@ from textual.pilot import Pilot
 
 from services.output import Stream
 from tests.tui.widgets.log_pane.harness import NOW, PaneApp, Spool, bodies, shown, until
+from tui.widgets.log_pane import LogPane
+from tui.widgets.log_pane.sheet import Sheet
 from tui.widgets.log_pane.viewport import Place
 
 SIZE = (60, 12)
@@ -15,8 +17,14 @@ SECOND = 1_000_000_000
 DAY = 86_400 * SECOND
 
 
+def sheet_of(app: PaneApp) -> Sheet:
+    sheet = app.pane.lines._sheet
+    assert sheet is not None
+    return sheet
+
+
 async def settled(pilot: Pilot[None], spool: Spool) -> None:
-    lines = pilot.app.query_one("LogPane").lines
+    lines = pilot.app.query_one(LogPane).lines
     await until(pilot, lambda: lines.viewport.end == spool.reader.end > 0)
 
 
@@ -69,7 +77,8 @@ async def test_a_colour_that_is_not_reset_ends_with_its_line(spool: Spool) -> No
         await settled(pilot, spool)
         red, plain = app.pane.lines.render_lines(app.pane.lines.size.region)[:2]
         colours = [
-            next(s.style.color for s in strip if word in s.text) for strip, word in ((red, "red"), (plain, "plain"))
+            next(s.style.color for s in strip if s.style and word in s.text)
+            for strip, word in ((red, "red"), (plain, "plain"))
         ]
         assert colours[0] != colours[1] == app.pane.lines._styles().base.color
 
@@ -178,7 +187,7 @@ async def test_a_huge_line_shows_cut_with_its_length(spool: Spool, line: bytes, 
             await pilot.press("w")
         await settled(pilot, spool)
         assert "after" in bodies(pilot)
-        drawn = "".join(segment.text for part in app.pane.lines._sheet.parts(0) for segment in part.segments)
+        drawn = "".join(segment.text for part in sheet_of(app).parts(0) for segment in part.segments)
         assert drawn.endswith(f"{len(line):,} bytes, ⏎ shows all")
         assert len(drawn) < 4_100
 
@@ -188,7 +197,7 @@ async def test_exactly_four_thousand_characters_are_not_called_cut(spool: Spool)
     app = PaneApp(spool.reader)
     async with app.run_test(size=SIZE) as pilot:
         await settled(pilot, spool)
-        whole, cut = app.pane.lines._sheet.parts(0), app.pane.lines._sheet.parts(1)
+        whole, cut = sheet_of(app).parts(0), sheet_of(app).parts(1)
         assert whole[0].width == 4_000
         assert "shows all" in cut[0].segments[-1].text
 
@@ -209,6 +218,7 @@ async def test_enter_opens_the_whole_line_and_escape_goes_back(spool: Spool) -> 
         assert bodies(pilot)[0].startswith("000000 語 000001")
         seen = ""
         rows = app.pane.lines.rows
+        assert rows is not None
         for row, line in rows.read(0, rows.end):
             assert line.number == row
             seen += line.data.decode()
@@ -259,9 +269,10 @@ async def test_a_change_of_theme_paints_every_line_anew(spool: Spool, name: str)
         app.theme = name
         await until(pilot, lambda: app.pane.lines.render_lines(app.pane.lines.size.region)[0] != before)
         styles = app.pane.lines._styles()
-        assert {segment.style.bgcolor for segment in app.pane.lines.render_lines(app.pane.lines.size.region)[0]} == {
-            styles.base.bgcolor
-        }
+        assert {
+            segment.style and segment.style.bgcolor
+            for segment in app.pane.lines.render_lines(app.pane.lines.size.region)[0]
+        } == {styles.base.bgcolor}
 
 
 async def test_two_million_lines_in_a_second_are_all_there(spool: Spool) -> None:

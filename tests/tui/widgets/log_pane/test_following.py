@@ -157,7 +157,12 @@ async def test_does_nothing_while_out_of_sight_and_catches_up_after(
         spool.write_lines(10, 20)
         await until(pilot, lambda: not app.pane._may_be_seen.is_set() and bool(app.pane._may_be_seen._waiters))
         refreshed: list[int] = []
-        monkeypatch.setattr(SpoolReader, "refresh", lambda self: refreshed.append(1) or False)
+
+        def refresh(_: SpoolReader) -> bool:
+            refreshed.append(1)
+            return False
+
+        monkeypatch.setattr(SpoolReader, "refresh", refresh)
         spool.write_lines(20, 30)
         for _ in range(10):
             await pilot.pause(0.02)

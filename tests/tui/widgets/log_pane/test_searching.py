@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from services.output import Query, Stream
-from tests.tui.widgets.log_pane.harness import PaneApp, Spool, bodies, shown, until
+from tests.tui.widgets.log_pane.harness import PaneApp, Spool, bodies, choice, shown, until
 from tui.widgets.log_pane.finding import is_quick, marking
 
 SIZE = (70, 12)
@@ -111,10 +111,8 @@ async def test_text_or_regex_and_case(spool: Spool, typed: str, choices: tuple[s
     app = PaneApp(spool.reader)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("slash", *typed)
-        bar = app.pane._bar
-        assert bar is not None
-        for choice in choices:
-            bar.query_one("#kind" if choice == "regex" else "#case").value = choice
+        for chosen in choices:
+            choice(app, "#kind" if chosen == "regex" else "#case").value = chosen
         await pilot.press("enter")
         wanted = f"of {hits}" if hits.isdigit() else hits
         await until(pilot, lambda: app.pane.info.text.endswith(wanted))
@@ -125,7 +123,7 @@ async def test_a_pattern_that_is_none_is_said_and_stays_to_be_mended(spool: Spoo
     app = PaneApp(spool.reader)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("slash", *"test_(")
-        app.pane._bar.query_one("#kind").value = "regex"
+        choice(app, "#kind").value = "regex"
         await pilot.press("enter")
         await until(pilot, lambda: "not a regular expression" in app.pane.info.text)
         await pilot.press(*"5)", "enter")
@@ -138,7 +136,7 @@ async def test_a_pattern_that_takes_for_ever_does_not_hold_up_the_screen(spool: 
     app = PaneApp(spool.reader)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("slash", *"(a+)+c")
-        app.pane._bar.query_one("#kind").value = "regex"
+        choice(app, "#kind").value = "regex"
         await pilot.press("enter")
         slowest = 0.0
         while "takes too long" not in app.pane.info.text:
@@ -233,7 +231,7 @@ async def test_filter_by_stream_and_level(spool: Spool, choices: dict[str, str],
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("ampersand")
         for name, value in choices.items():
-            app.pane._bar.query_one(f"#{name}").value = value
+            choice(app, f"#{name}").value = value
         await pilot.press("enter")
         await until(pilot, lambda: f"{expected:,} of 1,000 lines" in app.pane.info.text)
         assert app.pane.lines.viewport.end - app.pane.lines.viewport.first == expected
@@ -265,7 +263,7 @@ async def test_search_within_a_filter_counts_what_passes(spool: Spool) -> None:
     app = PaneApp(spool.reader)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("ampersand")
-        app.pane._bar.query_one("#stream").value = "stderr"
+        choice(app, "#stream").value = "stderr"
         await pilot.press("enter")
         await until(pilot, lambda: "10 of 1,000 lines" in app.pane.info.text)
         await pilot.press("slash", *"00", "enter")
@@ -307,4 +305,4 @@ async def test_leaving_ends_every_search(spool: Spool) -> None:
         await until(pilot, lambda: "of 60 lines" in app.pane.info.text)
         app.pane.show(None, "")
         await until(pilot, lambda: not [task for task in asyncio.all_tasks() if "FilteredLines" in repr(task)])
-        assert app.pane._finding is app.pane._filtered is app.pane._errors is None
+        assert (app.pane._finding, app.pane._filtered, app.pane._errors) == (None, None, None)

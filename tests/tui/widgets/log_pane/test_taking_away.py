@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from services.errors import FileConflict, PinfoldError
 from services.output import Stream
-from tests.tui.widgets.log_pane.harness import PaneApp, Spool, bodies, until
+from tests.tui.widgets.log_pane.harness import PaneApp, Spool, bodies, choice, open_bar, until
 from tui.widgets.log_pane.copying import MOST_BYTES, copied_text, outcome
 from tui.widgets.log_pane.saving import GivenUp, Saving, write_file
 
@@ -177,10 +177,9 @@ async def test_screen_is_known_not_to_pass_copies_on() -> None:
 async def save_to(pilot: Pilot[None], app: PaneApp, path: Path, part: str = "") -> None:
     await pilot.press("ctrl+s")
     await until(pilot, lambda: app.pane._bar is not None and app.pane._bar.has_focus_within)
-    bar = app.pane._bar
-    bar.text = str(path)
+    open_bar(app).text = str(path)
     if part:
-        bar.query_one("#part").value = part
+        choice(app, "#part").value = part
     await pilot.press("enter")
 
 
@@ -255,7 +254,7 @@ async def test_a_folder_that_is_not_there_is_said_and_the_path_can_be_mended(spo
     async with app.run_test(size=SIZE) as pilot:
         await save_to(pilot, app, tmp_path / "nowhere" / "file")
         await until(pilot, lambda: "No such file or directory" in app.pane.info.text)
-        app.pane._bar.text = str(tmp_path / "here")
+        open_bar(app).text = str(tmp_path / "here")
         await pilot.press("enter")
         await until(pilot, lambda: (tmp_path / "here").exists() and "saved" in told(app))
 
