@@ -203,11 +203,11 @@ async def test_a_pinfold_that_has_just_started_does_not_stop_what_it_has_not_wat
 class Stubborn(LocalEngine):
     """A local engine that will not remove anything for a while."""
 
-    refusals = 2
+    times = 2
 
     async def remove(self, sandbox: str) -> None:
-        if self.refusals:
-            self.refusals -= 1
+        if self.times:
+            self.times -= 1
             raise EngineError("the sandbox is stuck", why="for this test")
         await super().remove(sandbox)
 
