@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from services.agents.drafts import Disagreement, Draft
     from services.agents.editing import Change
 
-_USUAL_PROFILE = "hardened"
 _SETTLING_SECONDS = 0.25
 
 
@@ -145,12 +144,13 @@ class Agents:
             PinfoldError: It cannot be written.
         """
         from services.agents.schema import write_schemas
-        from services.agents.writing import write_new_agent  # only reading belongs to start-up
+        from services.agents.writing import chosen_profile, write_new_agent  # only reading belongs to start-up
 
         if fault := alias_fault(alias):
             raise ConfigError(f'"{alias}" cannot be an alias: {fault}')
         await self.load()
-        agent = {"enabled": enabled, "description": description, "risk_profile": self._profile_named(risk_profile)}
+        profile = chosen_profile(risk_profile, self.shared.risk_profiles, self._home.config_file)
+        agent = {"enabled": enabled, "description": description, "risk_profile": profile}
         sandbox = {
             "runner": runner,
             "engine": engine,
@@ -205,6 +205,22 @@ class Agents:
         from services.agents.drafts import edited
 
         return await self._calls.run(edited, draft, changes, self.as_if)
+
+    async def assign(self, draft: Draft, assignments: Sequence[str], unset: Sequence[str] = ()) -> Draft:
+        """Change a draft as people type it: `KEY=VALUE`, or `KEY+=ENTRY` and `KEY-=ENTRY` for lists.
+
+        Args:
+            draft: The draft.
+            assignments: Made in order; keys have dots, and text needs no quotes.
+            unset: Keys to remove.
+
+        Raises:
+            ConfigError: A key is unknown, a value is of the wrong kind, or the text cannot be changed in this way.
+        """
+        from services.agents.assigning import assigned
+
+        changes = await self._calls.run(assigned, self.get(draft.alias), draft.table, assignments, unset)
+        return await self.edit(draft, *changes)
 
     async def rebase(self, draft: Draft, keep: Collection[tuple[str, ...]] | None = None) -> Draft:
         """Make a draft's changes to what is on disk now.
@@ -292,18 +308,6 @@ class Agents:
         for event in changed:
             self._events.publish(event)
         return seen.doubtful
-
-    def _profile_named(self, name: str) -> str:
-        profiles = self.shared.risk_profiles
-        if not name:
-            choices = [_USUAL_PROFILE] if _USUAL_PROFILE in profiles else list(profiles)
-            if len(choices) == 1:
-                return choices[0]
-        if name in profiles:
-            return name
-        known = f"There are: {', '.join(profiles)}." if profiles else "Make some with `pinfold init`."
-        what = f'there is no risk profile "{name}"' if name else "an agent needs a risk profile"
-        raise ConfigError(what, file=self._home.config_file, key="risk_profiles", fix=known)
 
     async def _record(self, verb: str, alias: str, detail: str = "") -> None:
         if self._activity is not None:

@@ -16,11 +16,23 @@ from services.agents.problems import Fault, KeyPath, dotted, quoted
 
 
 @dataclass(frozen=True)
-class _Form:
+class Form:
     """What a value should be: a type, and the limits its annotation adds."""
 
     type: Any
     limits: Meta | None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is written between quotes."""
+        return typing.get_origin(self.type) is Literal or self.type is str
+
+    @property
+    def items(self) -> Form | None:
+        """What each of them should be, if this is a list."""
+        if typing.get_origin(self.type) is not tuple:
+            return None
+        return form_of(typing.get_args(self.type)[0])
 
 
 def find_faults(table: Mapping[str, Any], kind: type[msgspec.Struct]) -> list[Fault]:
@@ -28,8 +40,34 @@ def find_faults(table: Mapping[str, Any], kind: type[msgspec.Struct]) -> list[Fa
     return list(_faults_of_struct(table, kind, (), kind))
 
 
+def form_at(path: KeyPath, kind: type[msgspec.Struct]) -> Form | None:
+    """What the value at a path should be; None when there is no such key."""
+    form = Form(kind, None)
+    for key in path:
+        if typing.get_origin(form.type) is dict:
+            form = form_of(typing.get_args(form.type)[1])
+        elif isinstance(form.type, type) and issubclass(form.type, msgspec.Struct):
+            annotation = typing.get_type_hints(form.type, include_extras=True).get(str(key))
+            if annotation is None:
+                return None
+            form = form_of(annotation)
+        else:
+            return None
+    return form
+
+
+def form_of(annotation: object) -> Form:
+    """Take an annotation of a field apart."""
+    if typing.get_origin(annotation) not in (None, tuple, dict, Literal, typing.Annotated):
+        (annotation,) = (part for part in typing.get_args(annotation) if part is not NoneType)  # X | None
+    if typing.get_origin(annotation) is typing.Annotated:
+        inner, *extras = typing.get_args(annotation)
+        return Form(inner, next((extra for extra in extras if isinstance(extra, Meta)), None))
+    return Form(annotation, None)
+
+
 def _faults(value: object, annotation: object, path: KeyPath, root: type[msgspec.Struct]) -> Iterator[Fault]:
-    form = _form(annotation)
+    form = form_of(annotation)
     origin = typing.get_origin(form.type)
     if origin is dict:
         yield from _faults_of_map(value, form, path, root)
@@ -39,15 +77,6 @@ def _faults(value: object, annotation: object, path: KeyPath, root: type[msgspec
         yield from _faults_of_struct(value, form.type, path, root)
     elif not _fits(value, annotation):
         yield _misfit(value, form, path)
-
-
-def _form(annotation: object) -> _Form:
-    if typing.get_origin(annotation) not in (None, tuple, dict, Literal, typing.Annotated):
-        (annotation,) = (part for part in typing.get_args(annotation) if part is not NoneType)  # X | None
-    if typing.get_origin(annotation) is typing.Annotated:
-        inner, *extras = typing.get_args(annotation)
-        return _Form(inner, next((extra for extra in extras if isinstance(extra, Meta)), None))
-    return _Form(annotation, None)
 
 
 def _fits(value: object, annotation: object) -> bool:
@@ -89,13 +118,13 @@ def _known_instead(key: str, kind: type[msgspec.Struct], path: KeyPath, root: ty
 
 def _sections(kind: type[msgspec.Struct], path: KeyPath = ()) -> Iterator[tuple[KeyPath, type[msgspec.Struct]]]:
     for name, annotation in typing.get_type_hints(kind, include_extras=True).items():
-        form = _form(annotation)
+        form = form_of(annotation)
         if isinstance(form.type, type) and issubclass(form.type, msgspec.Struct):
             yield (*path, name), form.type
             yield from _sections(form.type, (*path, name))
 
 
-def _faults_of_map(value: object, form: _Form, path: KeyPath, root: type[msgspec.Struct]) -> Iterator[Fault]:
+def _faults_of_map(value: object, form: Form, path: KeyPath, root: type[msgspec.Struct]) -> Iterator[Fault]:
     if not isinstance(value, dict):
         yield Fault(path, f"must be a table, not {_kind_of(value)}")
         return
@@ -104,11 +133,11 @@ def _faults_of_map(value: object, form: _Form, path: KeyPath, root: type[msgspec
         if _fits(key, key_annotation):
             yield from _faults(item, item_annotation, (*path, key), root)
         else:
-            wanted = _wanted(_form(key_annotation))
-            yield Fault((*path, key), f"the key must be {wanted}", _near_choice(key, _form(key_annotation)))
+            wanted = _wanted(form_of(key_annotation))
+            yield Fault((*path, key), f"the key must be {wanted}", _near_choice(key, form_of(key_annotation)))
 
 
-def _faults_of_list(value: object, form: _Form, path: KeyPath, root: type[msgspec.Struct]) -> Iterator[Fault]:
+def _faults_of_list(value: object, form: Form, path: KeyPath, root: type[msgspec.Struct]) -> Iterator[Fault]:
     if not isinstance(value, list):
         yield Fault(path, f"must be a list, not {_kind_of(value)}")
         return
@@ -119,7 +148,7 @@ def _faults_of_list(value: object, form: _Form, path: KeyPath, root: type[msgspe
         yield from _faults(item, item_annotation, (*path, number), root)
 
 
-def _misfit(value: object, form: _Form, path: KeyPath) -> Fault:
+def _misfit(value: object, form: Form, path: KeyPath) -> Fault:
     message = f"must be {_wanted(form)}"
     if typing.get_origin(form.type) is Literal and isinstance(value, str):
         return Fault(path, f"{message}, not {quoted(value)}", _near_choice(value, form))
@@ -128,13 +157,13 @@ def _misfit(value: object, form: _Form, path: KeyPath) -> Fault:
     return Fault(path, message)
 
 
-def _python_type(form: _Form) -> type | tuple[type, ...]:
+def _python_type(form: Form) -> type | tuple[type, ...]:
     if typing.get_origin(form.type) is Literal:
         return str
     return (int, float) if form.type is float else typing.cast("type", form.type)
 
 
-def _wanted(form: _Form) -> str:
+def _wanted(form: Form) -> str:
     if typing.get_origin(form.type) is Literal:
         choices = [choice for choice in typing.get_args(form.type) if choice]
         return f"one of {', '.join(quoted(choice) for choice in choices)}"
@@ -151,7 +180,7 @@ def _wanted(form: _Form) -> str:
     return wanted
 
 
-def _near_choice(value: str, form: _Form) -> str:
+def _near_choice(value: str, form: Form) -> str:
     if typing.get_origin(form.type) is not Literal:
         return ""
     near = nearest(value, typing.get_args(form.type))

@@ -48,12 +48,23 @@ class Draft(msgspec.Struct, frozen=True):
         """Whether there is anything to write."""
         return self.data != self.base
 
+    def diff(self) -> tuple[str, ...]:
+        """What changes in the file, line by line as `diff -u` writes it; values of environment variables are masked."""
+        from services.agents.masking import masked_diff
+
+        return masked_diff(self.base, self.data, self.file.name)
+
     def __repr__(self) -> str:
         return f"Draft({self.alias!r}, {len(self.changes)} changes)"  # the file may hold what no log should
 
+    @property
+    def table(self) -> Mapping[str, Any]:
+        """What the draft's text says, as plain values; parsed anew each time."""
+        return table_of(self.data, self.file)
+
     def value(self, path: KeyPath) -> object:
         """What the draft's text says at a path; `MISSING` when nothing."""
-        return value_at(table_of(self.data, self.file), path)
+        return value_at(self.table, path)
 
 
 class Disagreement(msgspec.Struct, frozen=True):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,7 +20,30 @@ from services.home import MISSING, FileText, Home, make_directory, read_file, wr
 SCHEMA_LINE = "#:schema ../../state/schema/agent.json\n"
 """Tells editors where the JSON Schema of an `agent.toml` lies."""
 
+_USUAL_PROFILE = "hardened"
 _LOCK_SECONDS = 3.0
+
+
+def chosen_profile(name: str, profiles: Collection[str], file: Path) -> str:
+    """The risk profile of a new agent: the one named, else the usual one, else the only one there is.
+
+    Args:
+        name: May be empty.
+        profiles: Those there are.
+        file: Where they are written.
+
+    Raises:
+        ConfigError: There is no such profile, or none can be chosen.
+    """
+    if not name:
+        choices = [_USUAL_PROFILE] if _USUAL_PROFILE in profiles else list(profiles)
+        if len(choices) == 1:
+            return choices[0]
+    if name in profiles:
+        return name
+    known = f"There are: {', '.join(profiles)}." if profiles else "Make some with `pinfold init`."
+    what = f'there is no risk profile "{name}"' if name else "an agent needs a risk profile"
+    raise ConfigError(what, file=file, key="risk_profiles", fix=known)
 
 
 def write_new_agent(home: Home, alias: str, table: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("tui.verbs.init", "Make a home."),
     "doctor": ("tui.verbs.doctor", "Check engines, home, versions and terminal."),
-    "agents": ("tui.verbs.agents", "List, show, check, create, enable and disable agents."),
+    "agents": ("tui.verbs.agents", "List, show, check, create, enable, disable and change agents."),
     "policy": ("tui.verbs.policy", "Show what an agent may do, and why."),
     "run": ("tui.verbs.run", "Run an agent in a sandbox and print its output."),
     "sessions": ("tui.verbs.sessions", "List sessions, read their output, stop and remove them."),

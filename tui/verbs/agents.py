@@ -8,6 +8,7 @@ import click
 
 from tui.figures import duration, size
 from tui.glyphs import glyphs
+from tui.verbs.agent_changes import command as set_agent
 from tui.verbs.call import Call, verb
 from tui.verbs.documents import AgentDetails, AgentDocument, ProblemDocument, SettingDocument
 from tui.verbs.table import Cell, Column
@@ -32,7 +33,10 @@ _COLUMNS = (
 
 @click.group("agents")
 def command() -> None:
-    """List, show, check, create, enable and disable agents."""
+    """List, show, check, create, enable, disable and change agents."""
+
+
+command.add_command(set_agent)
 
 
 @command.command("list")
