@@ -16,16 +16,17 @@ from pathlib import Path
 PORT = 3128
 """Where programs in the sandbox find their proxy, on 127.0.0.1."""
 
-HANDOVER = Path("/dev/shm/door")
-"""A unix socket in memory that door and proxy share, and the sandbox does not see."""
-
 _BACKLOG = 128
 _TRY_SECONDS = 15.0
 _PAUSE = 0.02
 
 
-def keep_open(handover: Path = HANDOVER, port: int = PORT) -> None:
+def keep_open(handover: Path, port: int = PORT) -> None:
     """Listen on this network's loopback device and hand the socket to whoever asks; never returns.
+
+    Args:
+        handover: Where they ask, a unix socket that is made anew; out of the sandbox's sight.
+        port: To listen on.
 
     Raises:
         OSError: The port is taken, or the place of the handover cannot be used.
@@ -41,7 +42,7 @@ def keep_open(handover: Path = HANDOVER, port: int = PORT) -> None:
                 socket.send_fds(asking, [b"!"], [listening.fileno()])
 
 
-def take_over(handover: Path = HANDOVER) -> socket.socket:
+def take_over(handover: Path) -> socket.socket:
     """Get the listening socket, waiting some seconds for the door to be there.
 
     Raises:

@@ -27,6 +27,7 @@ from services.sandbox.egress.tls import HANDSHAKE, HELLO_LIMIT, NoHello, client_
 
 _REASONS = {400: "Bad Request", 403: "Forbidden", 408: "Request Timeout", 431: "Request Header Fields Too Large",
             502: "Bad Gateway", 503: "Service Unavailable"}  # fmt: skip
+_LINGER_SECONDS, _LINGER_PIECES = 1.0, 64
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
@@ -66,7 +67,7 @@ class Proxy:
         try:
             if self._connections > self._bounds.connections:
                 self._tally.add("", "more connections at once than a sandbox may have")
-                await _answer(writer, 503, "too many connections")
+                await _answer(reader, writer, 503, "too many connections at once")
             else:
                 await self._serve_request(reader, writer)
         except (OSError, asyncio.IncompleteReadError):
@@ -86,12 +87,12 @@ class Proxy:
                 await self._forward(head, reader, writer)
         except BadRequest as bad:
             self._tally.add(_shown(target), bad.reason)
-            await _answer(writer, bad.status, bad.reason)
+            await _answer(reader, writer, bad.status, bad.reason)
         except Refused as refused:
             self._tally.add(_shown(target), refused.reason)
-            await _answer(writer, 403, refused.reason)
+            await _answer(reader, writer, 403, f"Pinfold does not let this through: {refused.reason}")
         except Unreachable as problem:
-            await _answer(writer, 502, str(problem))
+            await _answer(reader, writer, 502, str(problem))
 
     async def _read_head(self, reader: asyncio.StreamReader) -> bytes:
         try:
@@ -162,14 +163,21 @@ def _shown(target: str) -> str:
     return f"{scheme}://{rest.partition('/')[0].partition('?')[0]}" if found else target
 
 
-async def _answer(writer: asyncio.StreamWriter, status: int, reason: str) -> None:
-    body = f"Pinfold does not let this through: {reason}\n".encode("ascii", "replace")
+async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, status: int, words: str) -> None:
+    """Answer instead of a server, and read a little on: a connection closed before would take the answer along."""
+    body = f"{words}\n".encode("ascii", "replace")
     head = (
         f"HTTP/1.1 {status} {_REASONS[status]}\r\nContent-Type: text/plain; charset=us-ascii\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
     writer.write(head.encode("ascii") + body)
     await writer.drain()
+    writer.write_eof()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_LINGER_SECONDS):
+            for _ in range(_LINGER_PIECES):
+                if not await reader.read(PIECE):
+                    return
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+from pathlib import Path
 
 from services.policy.domains import DomainPolicy
 from services.sandbox.egress.destinations import Destinations
@@ -25,23 +26,23 @@ _OUTPUT = 1
 
 
 def main(arguments: list[str]) -> None:
-    """Be the door (`door`), or the proxy (`proxy RULES`)."""
+    """Be the door (`door HANDOVER`), or the proxy (`proxy HANDOVER RULES`)."""
     match arguments:
-        case ["door"]:
-            keep_open()
-        case ["proxy", rules]:
-            asyncio.run(serve(read_rules(rules)))
+        case ["door", handover]:
+            keep_open(Path(handover))
+        case ["proxy", handover, rules]:
+            asyncio.run(serve(Path(handover), read_rules(rules)))
         case _:
-            sys.exit("expected: door, or proxy and its rules")
+            sys.exit("expected: door HANDOVER, or proxy HANDOVER RULES")
 
 
-async def serve(policy: DomainPolicy) -> None:
+async def serve(handover: Path, policy: DomainPolicy) -> None:
     """Answer what comes through the door until told to end; what was counted by then is printed first.
 
     Raises:
         OSError: There is no door.
     """
-    listening = await asyncio.to_thread(take_over)
+    listening = await asyncio.to_thread(take_over, handover)
     loop = asyncio.get_running_loop()
     ending = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, ending.set)

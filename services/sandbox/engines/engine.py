@@ -214,7 +214,7 @@ class Engine(Protocol):
         """End what still runs and remove the sandbox; does nothing when it is gone. Output already spooled stays."""
         ...
 
-    async def refusals(self, session: str, after: int) -> Refusals:
+    async def refused(self, session: str, after: int) -> Refusals:
         """Read what a session's sandbox was kept from reaching.
 
         Args:

@@ -48,6 +48,9 @@ EGRESS_LABEL = "pinfold.egress"
 
 EGRESS_SESSION_LABEL = "pinfold.egress.session"
 
+_HANDOVER = "/dev/shm/door"
+"""In the memory that door and proxy share, and the sandbox has no part in."""
+
 _NOBODY = "65534:65534"
 _READY_SECONDS = 20.0
 _LOG_FILE = 1024 * 1024
@@ -92,8 +95,9 @@ class Egress:
         bundle = Bundle(runtime)
         what = f"cannot keep {spec.agent} to its allowed domains"
         await self._import(link, bundle, what)
-        door = await self._make(link, bundle, spec, f"{base}-door", ("door",), what)
-        await self._make(link, bundle, spec, f"{base}-proxy", ("proxy", encode_rules(spec.allowed_domains)), what)
+        door = await self._make(link, bundle, spec, f"{base}-door", ("door", _HANDOVER), what)
+        rules = encode_rules(spec.allowed_domains)
+        await self._make(link, bundle, spec, f"{base}-proxy", ("proxy", _HANDOVER, rules), what)
         return WayOut(f"container:{door}", proxy_environment())
 
     async def open(self, link: Link, base: str) -> None:

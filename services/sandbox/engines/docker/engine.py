@@ -236,7 +236,7 @@ class DockerEngine:
             if refused.status not in (404, 409):  # gone, or being removed already
                 raise
 
-    async def refusals(self, session: str, after: int) -> Refusals:
+    async def refused(self, session: str, after: int) -> Refusals:
         """Read what a sandbox's proxy refused; that of a sandbox that has ended or is gone is ended first."""
         link = await self._linker.link()
         name = self._name(session)
