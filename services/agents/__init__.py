@@ -19,6 +19,7 @@ from services.agents.model import (
     SandboxSection,
 )
 from services.agents.positions import line_finder
+from services.agents.presets import PRESETS
 from services.agents.problems import Problem, dotted
 from services.agents.schema import agent_schema, config_schema
 from services.agents.settings import Origin, SandboxSettings
@@ -27,6 +28,7 @@ from services.agents.values import MISSING, Missing, Value, same, value_at
 
 __all__ = [
     "MISSING",
+    "PRESETS",
     "Agent",
     "AgentConfig",
     "Agents",

@@ -12,7 +12,7 @@ from services.agents.agent import Agent
 from services.agents.aliases import alias_fault, nearest
 from services.agents.looking import Look, look, look_at_text
 from services.agents.model import PinfoldConfig
-from services.agents.positions import line_finder
+from services.agents.positions import key_finder, line_finder
 from services.agents.problems import KeyPath, Problem
 from services.agents.reading import LIMIT
 from services.agents.watching import reasons_to_look
@@ -89,6 +89,11 @@ class Agents:
         """Make a look-up of lines in `pinfold.toml` as it is now; it answers 0 when the file is not usable."""
         file = self._seen.shared_file
         return line_finder(file.data if file and file.good and file.data else b"")
+
+    def shared_keys(self) -> Callable[[KeyPath], bool]:
+        """Make a look-up of whether a key is written in `pinfold.toml`; it answers true when the file is not usable."""
+        file = self._seen.shared_file
+        return key_finder(file.data) if file and file.good and file.data else lambda _: True
 
     def as_if(self, alias: str, data: bytes) -> Agent:
         """What an agent would be if its file held `data`; nothing is written.

@@ -20,6 +20,7 @@ Network = Literal["none", "allowlist", "open"]
 Access = Literal["read", "write", "read_write", "write_only"]
 Level = Literal["readonly", "supervised", "full"]
 Role = Literal["default", "heavy", "light", "vision"]
+Preset = Literal["", "locked_down", "balanced", "yolo"]
 
 NAME = rf"^[a-z0-9](_?[a-z0-9])*{END}"
 Name = Annotated[str, Meta(pattern=NAME, max_length=63, title="a name of lower-case letters, digits and single _")]
@@ -222,6 +223,7 @@ class RiskProfile(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     """What agents that name this profile may do.
 
     Attributes:
+        preset: A whole profile to start from; every other key here overrides what it says.
         level: How far an agent may go without asking.
         workspace_only: Whether everything outside the workspace and the allowed roots is out of reach.
         allowed_commands: Commands it may run; "*" is any.
@@ -246,6 +248,7 @@ class RiskProfile(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         max_pids: The most processes and threads its sandbox may be given.
     """
 
+    preset: Preset = ""
     level: Level = "supervised"
     workspace_only: bool = True
     allowed_commands: tuple[Text, ...] = ()

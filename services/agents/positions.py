@@ -106,6 +106,11 @@ def line_finder(data: bytes) -> Callable[[KeyPath], int]:
     return lambda key: line_of(key, places_in(data))
 
 
+def key_finder(data: bytes) -> Callable[[KeyPath], bool]:
+    """Make a look-up of whether a key is written in the bytes of a TOML file."""
+    return lambda key: key in places_in(data)
+
+
 def line_of(path: KeyPath, places: Mapping[KeyPath, Place]) -> int:
     """The line of a key, else of the nearest table around it, else 0."""
     while path:

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from services.agents.model import AgentConfig, PinfoldConfig
+from services.agents.presets import with_presets
 from services.agents.problems import Fault, Problem, dotted
 
 ConfigT = TypeVar("ConfigT", AgentConfig, PinfoldConfig)
@@ -60,7 +61,7 @@ def read_config(data: bytes, file: Path, kind: type[ConfigT]) -> Reading[ConfigT
     if isinstance(table, Problem):
         return Reading(None, (table,))
     try:
-        return Reading(msgspec.convert(table, kind))
+        return Reading(msgspec.convert(with_presets(table) if kind is PinfoldConfig else table, kind))
     except msgspec.ValidationError as error:
         from services.agents.checking import find_faults
 

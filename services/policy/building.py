@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from services.agents import Agent, AgentConfig, RiskProfile, SandboxSettings, parse_duration, parse_size
+from services.agents import PRESETS, Agent, AgentConfig, RiskProfile, SandboxSettings, parse_duration, parse_size
 from services.errors import PinfoldError
 from services.policy.commands import AllowedCommand, CommandPolicy
 from services.policy.decision import BUILT_IN, Key, Lines, Origin, no_lines
@@ -16,6 +16,11 @@ from services.policy.policy import Allowances, Policy, least
 from services.policy.resolving import Resolved
 from services.policy.runner_rules import RUNNER_RULES
 from services.policy.tools import EnvironmentPolicy, Listed, ToolPolicy
+
+
+def every_key(key: Key) -> bool:
+    """Keys where the text is not at hand: as if all were written."""
+    return True
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ class Sources:
         operator: What `~` stands for.
         agent_lines: Lines of the agent's own file.
         shared_lines: Lines of `pinfold.toml`.
+        shared_keys: Tells whether a key is written in `pinfold.toml`; what is not may come from a preset.
         memo: Shared by policies built together.
     """
 
@@ -49,6 +55,7 @@ class Sources:
     operator: Path
     agent_lines: Lines = no_lines
     shared_lines: Lines = no_lines
+    shared_keys: Callable[[Key], bool] = every_key
     memo: Memo = field(default_factory=Memo)
 
 
@@ -115,8 +122,17 @@ class _Builder:
         known = self.sources.memo.origins
         origin = known.get(path)
         if origin is None:
-            origin = known[path] = Origin(self.sources.shared_file, path, name, self.sources.shared_lines)
+            preset = self._preset_of(path)
+            written: Key = (*path[:2], "preset") if preset else path
+            origin = Origin(self.sources.shared_file, written, name, self.sources.shared_lines, preset)
+            known[path] = origin
         return origin
+
+    def _preset_of(self, path: Key) -> str:
+        """The preset a profile has a key from; "" when it says so itself."""
+        preset = self.profile.preset
+        inherited = str(path[2]) in PRESETS.get(preset, {}) and not self.sources.shared_keys(path[:3])
+        return preset if inherited else ""
 
     def _origin_of(self, key: str) -> Origin:
         if getattr(self.config.permissions, key, None) is not None:

@@ -49,6 +49,7 @@ class Origin:
         file: The TOML file; None for what Pinfold itself supplies.
         path: The way to its key.
         profile: The risk profile's name, "" when the rule is the agent's own or built in.
+        preset: The preset the profile has it from, whose name then stands at `path`; "" when it says so itself.
         lines: Finds the line when somebody asks.
     """
 
@@ -56,6 +57,7 @@ class Origin:
     path: Key = ()
     profile: str = ""
     lines: Lines = field(default=no_lines, repr=False, compare=False)
+    preset: str = ""
 
     @property
     def key(self) -> str:
@@ -74,7 +76,8 @@ class Origin:
             return "built in"
         line = self.line
         place = f"{self.file.name}:{line}" if line else self.file.name
-        return f"{place} (profile {self.profile})" if self.profile else place
+        preset = f", preset {self.preset}" if self.preset else ""
+        return f"{place} (profile {self.profile}{preset})" if self.profile else place
 
 
 BUILT_IN = Origin()

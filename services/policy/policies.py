@@ -86,8 +86,15 @@ class Policies:
         return violations(self.of(parent), self.of(child))
 
     def _build(self, agent: Agent, agent_line: Lines) -> Policy:
-        memo, shared = self._memo_of_the_moment(), self.agents.shared_lines()
-        sources = Sources(self.home.root, self.home.config_file, self._operator, agent_line, shared, memo)
+        sources = Sources(
+            home=self.home.root,
+            shared_file=self.home.config_file,
+            operator=self._operator,
+            agent_lines=agent_line,
+            shared_lines=self.agents.shared_lines(),
+            shared_keys=self.agents.shared_keys(),
+            memo=self._memo_of_the_moment(),
+        )
         return build_policy(agent, self.agents.by_alias, sources)
 
     def _memo_of_the_moment(self) -> Memo:
