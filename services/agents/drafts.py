@@ -13,12 +13,9 @@ import msgspec
 
 from services.agents.agent import Agent
 from services.agents.editing import Change, with_changes
-from services.agents.model import AgentConfig
 from services.agents.problems import KeyPath, Problem, dotted
-from services.agents.reading import LIMIT, decoded, parsed, read_config
+from services.agents.reading import decoded, parsed, usable_data
 from services.agents.values import MISSING, differences, same, value_at
-from services.errors import ConfigError, PinfoldError
-from services.home import read_file
 
 Judge = Callable[[str, bytes], Agent]
 """Tells what an agent would be if its file held these bytes."""
@@ -136,23 +133,6 @@ def disagreements(draft: Draft) -> tuple[Disagreement, ...]:
             paths.append(tuple(str(key) for key in path))
     found = (Disagreement(path, value_at(base, path), value_at(mine, path), value_at(theirs, path)) for path in paths)
     return tuple(one for one in found if not (same(one.mine, one.base) and same(one.theirs, one.base)))
-
-
-def usable_data(file: Path) -> bytes:
-    """Read an `agent.toml` that can be built on; empty when it is missing.
-
-    Raises:
-        ConfigError: It cannot be read, or has errors; names the first.
-    """
-    try:
-        data = read_file(file, LIMIT).data
-    except FileNotFoundError:
-        return b""
-    except PinfoldError as error:
-        raise ConfigError(error.why or error.what, file=file, fix=error.fix) from error
-    for problem in read_config(data, file, AgentConfig).problems:
-        raise problem.as_error()
-    return data
 
 
 def table_of(data: bytes, file: Path) -> Mapping[str, Any]:

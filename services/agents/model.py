@@ -85,7 +85,8 @@ class PermissionOverrides(Struct, frozen=True, forbid_unknown_fields=True, omit_
         always_ask: Tools that always need approval.
         allowed_roots: Directories outside the workspace it may read and write.
         forbidden_paths: Paths it may never touch.
-        allowed_domains: Hosts it may reach; `*.example.com` is every subdomain.
+        allowed_domains: Hosts it may reach; `*.example.com` is every subdomain, `example.com:8443` a port beside 80 and
+            443.
         env_passthrough: Environment variables of Pinfold's own that it may see.
     """
 
@@ -233,7 +234,8 @@ class RiskProfile(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         always_ask: Tools that always need approval.
         allowed_roots: Directories outside the workspace it may read and write.
         forbidden_paths: Paths it may never touch.
-        allowed_domains: Hosts it may reach; `*.example.com` is every subdomain.
+        allowed_domains: Hosts it may reach; `*.example.com` is every subdomain, `example.com:8443` a port beside 80 and
+            443.
         env_passthrough: Environment variables of Pinfold's own that it may see.
         require_approval_for_medium_risk: Whether commands of medium risk need approval.
         block_high_risk_commands: Whether commands of high risk are refused.

@@ -14,6 +14,8 @@ import msgspec
 from services.agents.model import AgentConfig, PinfoldConfig
 from services.agents.presets import with_presets
 from services.agents.problems import Fault, Problem, dotted
+from services.errors import ConfigError, PinfoldError
+from services.home import read_file
 
 ConfigT = TypeVar("ConfigT", AgentConfig, PinfoldConfig)
 
@@ -67,6 +69,23 @@ def read_config(data: bytes, file: Path, kind: type[ConfigT]) -> Reading[ConfigT
 
         faults = find_faults(table, kind) or [Fault((), str(error))]
         return Reading(None, located(faults, data, file))
+
+
+def usable_data(file: Path) -> bytes:
+    """Read an `agent.toml` that can be built on; empty when it is missing. Blocks on the disk.
+
+    Raises:
+        ConfigError: It cannot be read, or has errors; names the first.
+    """
+    try:
+        data = read_file(file, LIMIT).data
+    except FileNotFoundError:
+        return b""
+    except PinfoldError as error:
+        raise ConfigError(error.why or error.what, file=file, fix=error.fix) from error
+    for problem in read_config(data, file, AgentConfig).problems:
+        raise problem.as_error()
+    return data
 
 
 def decoded(data: bytes, file: Path) -> str | Problem:

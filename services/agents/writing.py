@@ -13,8 +13,8 @@ import msgspec
 
 from services.agents.editing import Change, with_change
 from services.agents.model import AgentConfig
-from services.agents.reading import LIMIT, read_config
-from services.errors import ConfigError, PinfoldError
+from services.agents.reading import LIMIT, read_config, usable_data
+from services.errors import ConfigError, FileConflict, PinfoldError
 from services.home import MISSING, FileText, Home, make_directory, read_file, write_whole
 
 SCHEMA_LINE = "#:schema ../../state/schema/agent.json\n"
@@ -89,6 +89,12 @@ def replace_agent_file(home: Home, alias: str, base: bytes, data: bytes) -> None
     for problem in read_config(data, file, AgentConfig).problems:
         raise problem.as_error()
     with _changing(home, alias):
+        if _held(file) != base:  # before anything is put beside what may be a link to anywhere
+            raise FileConflict(
+                f"{file} was not written",
+                why="it changed on disk since it was read",
+                fix="Look at both versions and choose.",
+            )
         write_whole(file, data, expected=FileText(file, base, MISSING) if base else MISSING)
 
 
@@ -103,17 +109,24 @@ def set_agent_key(home: Home, alias: str, change: Change) -> None:
     """
     file = home.agent_file(alias)
     with _changing(home, alias):
-        try:
-            text = read_file(file, LIMIT)
-        except FileNotFoundError as error:
-            raise ConfigError("agent.toml is missing", file=file) from error
-        for problem in read_config(text.data, file, AgentConfig).problems:
-            raise problem.as_error()
-        data = with_change(text.data, change, file)
+        before = usable_data(file)
+        if not before:
+            raise ConfigError("agent.toml is missing", file=file)
+        data = with_change(before, change, file)
         for problem in read_config(data, file, AgentConfig).problems:
             raise problem.as_error()
-        if data != text.data:
-            write_whole(file, data, expected=text)
+        if data != before:
+            write_whole(file, data, expected=FileText(file, before, MISSING))
+
+
+def _held(file: Path) -> bytes | None:
+    """What a file holds; empty when it is missing, None when that cannot be told."""
+    try:
+        return read_file(file, LIMIT).data
+    except FileNotFoundError:
+        return b""
+    except PinfoldError:
+        return None
 
 
 @contextmanager

@@ -12,8 +12,9 @@ import pytest
 from services.activity import ActivityLog, AgentsChanged, Event, Events
 from services.agents import Agents
 from services.agents import writing as writing_module
+from services.agents.reading import usable_data
 from services.errors import AgentNotFound, ConfigError, FileConflict, LockHeld, PinfoldError
-from services.home import BlockingCalls, Database, Home, read_file
+from services.home import BlockingCalls, Database, Home
 from tests.services.agents.conftest import AGENT, SHARED, Put
 from tests.services.home.processes import outputs, start
 
@@ -237,12 +238,12 @@ class TestSwitching:
         file = put("reviewer", AGENT)
         await agents.load()
 
-        def read_and_edit(path: Path, limit: int) -> object:
-            text = read_file(path, limit)
+        def read_and_edit(path: Path) -> bytes:
+            data = usable_data(path)
             path.write_text(AGENT + "# theirs\n")
-            return text
+            return data
 
-        monkeypatch.setattr(writing_module, "read_file", read_and_edit)
+        monkeypatch.setattr(writing_module, "usable_data", read_and_edit)
         with pytest.raises(FileConflict):
             await agents.set_enabled("reviewer", False)
         assert file.read_text() == AGENT + "# theirs\n"
