@@ -43,7 +43,7 @@ class RefusedHosts:
             return
         engine = await self._roster.engine_of(session)
         known = await self._database.read(lambda connection: _position(connection, session.id))
-        told = await engine.refused(session.id, known)
+        told = await engine.refused(session.id, known, ended=session.state.ended)
         if told.position > known and not await self._log(session, known, told.position, told.found):
             return  # another Pinfold was quicker
         if told.complete:

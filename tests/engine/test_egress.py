@@ -187,7 +187,7 @@ async def test_refusals_are_told_once_with_their_number(engine: DockerEngine, sa
     await engine.start(sandbox)
     for target in ("evil.org:443", "evil.org:443", "evil.org:443", "example.org:22"):
         await ask(engine, sandbox, f"CONNECT {target} HTTP/1.1||")
-    running = await engine.refused(spec.session, 0)
+    running = await engine.refused(spec.session, 0, ended=False)
     assert [str(refusal) for refusal in running.found] == [
         "evil.org:443: no entry covers evil.org",
         "example.org:22: no entry opens port 22 of example.org",
@@ -199,10 +199,10 @@ async def test_refusals_are_told_once_with_their_number(engine: DockerEngine, sa
         return (await engine.inspect(sandbox)).status == "exited"
 
     await eventually(has_ended)
-    rest = await engine.refused(spec.session, running.position)
+    rest = await engine.refused(spec.session, running.position, ended=True)
     assert [str(refusal) for refusal in rest.found] == ["evil.org:443: no entry covers evil.org (2 times)"]
     assert rest.complete
-    assert (await engine.refused(spec.session, rest.position)).found == ()
+    assert (await engine.refused(spec.session, rest.position, ended=True)).found == ()
 
 
 async def test_a_killed_proxy_comes_back_for_the_same_sandbox(

@@ -214,12 +214,13 @@ class Engine(Protocol):
         """End what still runs and remove the sandbox; does nothing when it is gone. Output already spooled stays."""
         ...
 
-    async def refused(self, session: str, after: int) -> Refusals:
+    async def refused(self, session: str, after: int, *, ended: bool) -> Refusals:
         """Read what a session's sandbox was kept from reaching.
 
         Args:
             session: Its id; of an unknown one nothing is read.
             after: The `position` of an earlier call; 0 for all.
+            ended: Its sandbox has ended; then whatever served it ends as well, and the answer is complete.
         """
         ...
 

@@ -265,6 +265,14 @@ async def test_settings_become_limits_network_and_environment(compute: Compute):
     assert (found.network, found.environment, found.passthrough) == ("open", {"A": "1"}, ("TZ",))
 
 
+async def test_the_agents_own_list_of_domains_replaces_its_profiles(compute: Compute):
+    caps = 'allowed_domains = ["example.org", "*.example.com"]\n'
+    assert (await compute(caps=caps)).allowed_domains == ("example.org", "*.example.com")
+    own = '[permissions]\nallowed_domains = ["docs.example.org:8443"]\n'
+    assert (await compute(own, caps=caps)).allowed_domains == ("docs.example.org:8443",)
+    assert (await compute("[permissions]\nallowed_domains = []\n", caps=caps)).allowed_domains == ()
+
+
 async def test_paths_with_odd_names_are_mounted_as_they_are(compute: Compute, tmp_path: Path):
     odd = tmp_path / "a b:c,ü 🐚"
     odd.mkdir()

@@ -227,7 +227,7 @@ async def test_a_sandbox_that_cannot_be_removed_stays_listed_with_the_reason_and
         assert found.detail.startswith("status 3; ")
         assert "for this test" in found.detail
         await pass_time(pinfold, clock, 1)
-        assert engine.refusals == 1  # not yet
+        assert engine.times == 1  # not yet
         await pass_time(pinfold, clock, 6, 11)
         found = await pinfold.sandboxes.session(session.id)
         assert (found.sandbox, found.detail) == ("", "status 3")

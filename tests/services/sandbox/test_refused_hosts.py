@@ -10,7 +10,7 @@ from services.home import Database, Home
 from services.sandbox.egress import Refusal
 from services.sandbox.engines.engine import Refusals
 from services.sandbox.engines.local import LocalEngine
-from services.sandbox.model import Session
+from services.sandbox.model import Session, SessionState
 from services.sandbox.refused_hosts import RefusedHosts
 from services.sandbox.roster import EngineRoster
 from services.sandbox.rows import StepChange
@@ -22,14 +22,13 @@ class Telling(LocalEngine):
     """An engine that has refused things."""
 
     told: list[tuple[int, Refusal]]
-    ended = False
     asked = 0
 
-    async def refused(self, session: str, after: int) -> Refusals:
+    async def refused(self, session: str, after: int, *, ended: bool) -> Refusals:
         self.asked += 1
         found = [(at, refusal) for at, refusal in self.told if at > after]
         position = max((at for at, _ in found), default=after)
-        return Refusals(tuple(refusal for _, refusal in found), position, self.ended)
+        return Refusals(tuple(refusal for _, refusal in found), position, ended)
 
 
 @pytest.fixture
@@ -76,10 +75,11 @@ async def test_what_comes_later_is_added_also_by_another_pinfold(
 async def test_a_complete_session_is_not_asked_about_again(
     refused: RefusedHosts, engine: Telling, kept: Session
 ) -> None:
-    engine.ended = True
     await refused.take_in(kept)
-    await refused.take_in(kept)
-    assert engine.asked == 1
+    over = replace(kept, state=SessionState.EXITED)
+    await refused.take_in(over)
+    await refused.take_in(over)
+    assert engine.asked == 2
 
 
 async def test_sessions_without_an_allowlist_are_never_asked_about(

@@ -131,6 +131,15 @@ async def test_what_forbids_a_start_is_found_before_anything_is_made(world: Worl
     assert not world.home.sessions_dir.exists()
 
 
+async def test_an_allowlist_is_refused_where_it_cannot_be_kept(world: World):
+    world.agent(script="true", sandbox='network = "allowlist"')
+    async with world.pinfold() as pinfold:
+        if not next(status.confined for status in await pinfold.sandboxes.check_engines() if status.name == "local"):
+            pytest.skip("nothing is confined here")
+        with pytest.raises(SessionRefused, match='the local engine cannot keep network = "allowlist"'):
+            await started(pinfold)
+
+
 async def test_an_unknown_agent_and_an_unknown_engine_are_named(world: World):
     world.agent(script="true")
     async with world.pinfold() as pinfold:

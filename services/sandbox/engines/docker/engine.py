@@ -25,7 +25,6 @@ from services.sandbox.engines.docker.container import (
     WayOut,
     container_name,
     create_container,
-    find_container,
     name_of,
 )
 from services.sandbox.engines.docker.egress import Egress
@@ -236,13 +235,9 @@ class DockerEngine:
             if refused.status not in (404, 409):  # gone, or being removed already
                 raise
 
-    async def refused(self, session: str, after: int) -> Refusals:
-        """Read what a sandbox's proxy refused; that of a sandbox that has ended or is gone is ended first."""
-        link = await self._linker.link()
-        name = self._name(session)
-        sandbox = await find_container(link.control, name, "cannot look at the sandbox")
-        ended = sandbox is None or sandbox.status == "exited"
-        return await self._egress.refusals(link, name, after, ended=ended)
+    async def refused(self, session: str, after: int, *, ended: bool) -> Refusals:
+        """Read what a sandbox's proxy refused; that of one that has ended is ended first."""
+        return await self._egress.refusals(await self._linker.link(), self._name(session), after, ended=ended)
 
     async def accompanied(self) -> frozenset[str]:
         """The sessions of this home that have a proxy to allowed hosts."""

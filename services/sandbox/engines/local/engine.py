@@ -163,7 +163,7 @@ class LocalEngine:
             await self._calls.run(launch.close)
         await self._calls.run(self._kept.remove, sandbox)
 
-    async def refused(self, session: str, after: int) -> Refusals:
+    async def refused(self, session: str, after: int, *, ended: bool) -> Refusals:
         """Nothing: this engine keeps no sandbox to some hosts."""
         return Refusals((), after, complete=True)
 

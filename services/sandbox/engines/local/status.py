@@ -13,10 +13,13 @@ _LIMITS = (
     "memory and processes are watched, not held by the kernel: a sandbox over its limit is ended within a second",
     "a limit on processors is rounded up to whole ones",
 )
-_CONFINED = "a confined sandbox with network = open reaches this machine's own services and abstract sockets"
+_CONFINED = (
+    "a confined sandbox with network = open reaches this machine's own services and abstract sockets",
+    "network = allowlist is refused: this engine gives all of this machine's network or none",
+)
 _UNCONFINED = (
     "agents run with all your rights, and only those whose profile says allow_unconfined = true",
-    "mounts and network = none are not enforced",
+    "mounts, network = none and network = allowlist are not enforced",
 )
 
 
@@ -24,7 +27,7 @@ def status_of(bubblewrap: Bubblewrap) -> EngineStatus:
     """Say whether sandboxes can run on this machine, and what they are kept from."""
     problem = _problem()
     confined = bool(bubblewrap.path)
-    notes = (_CONFINED, *_LIMITS) if confined else (f"unconfined: {bubblewrap.problem}", *_UNCONFINED, *_LIMITS)
+    notes = (*_CONFINED, *_LIMITS) if confined else (f"unconfined: {bubblewrap.problem}", *_UNCONFINED, *_LIMITS)
     return EngineStatus(
         "local",
         usable=not problem,
