@@ -15,7 +15,7 @@ import msgspec
 
 from services.agents.problems import KeyPath, Problem, dotted
 from services.agents.reading import decoded, parsed
-from services.agents.values import MISSING, Value, same, value_at, with_value, without
+from services.agents.values import MISSING, Value, identity, same, value_at, with_value, without
 from services.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _steps_between_blocks(path: KeyPath, old: Sequence[Any], new: Sequence[Value
     """From the last to the first, so that the places of those not yet changed stay true."""
     from difflib import SequenceMatcher
 
-    matcher = SequenceMatcher(None, [repr(item) for item in old], [repr(item) for item in new], autojunk=False)
+    matcher = SequenceMatcher(None, list(map(identity, old)), list(map(identity, new)), autojunk=False)
     for kind, start, end, new_start, new_end in reversed(matcher.get_opcodes()):
         if kind == "equal":
             continue

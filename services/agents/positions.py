@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 
 import msgspec
 
@@ -83,8 +84,9 @@ def find_places(source: str) -> Mapping[KeyPath, Place]:
     return find_layout(source).places
 
 
+@lru_cache(maxsize=8)
 def find_layout(source: str) -> Layout:
-    """Find where everything stands, and how it is written there.
+    """Find where everything stands, and how it is written there; the last few answers are kept.
 
     Args:
         source: As for `find_places`.
@@ -92,7 +94,7 @@ def find_layout(source: str) -> Layout:
     reader = _Reader(source)
     with contextlib.suppress(_Fault, tomllib.TOMLDecodeError, RecursionError):
         reader.read()
-    return Layout(reader.places, reader.entries)
+    return Layout(MappingProxyType(reader.places), tuple(reader.entries))
 
 
 @lru_cache(maxsize=512)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from services.agents.rendering import rendered
-from services.agents.values import Value, same
+from services.agents.values import Value, identity
 
 _UP_TO_COMMA = re.compile(r"((?:[^,#]|#[^\n]*)*),")
 _COMMENT_BESIDE = re.compile(r"[ \t]*#[^\r\n]*")
@@ -123,14 +124,15 @@ def _kept(
     entries: Sequence[_Entry], old: Sequence[Any], new: Sequence[Value]
 ) -> tuple[list[_Entry | None], list[_Entry]]:
     """Which entry each new value had before, if any, and which entries no value has any more."""
-    left = list(zip(entries, old, strict=True))
+    left: dict[str, deque[_Entry]] = {}
+    for entry, value in zip(entries, old, strict=True):
+        left.setdefault(identity(value), deque()).append(entry)
     kept: list[_Entry | None] = []
     for value in new:
-        found = next((pair for pair in left if same(pair[1], value)), None)
-        if found:
-            left.remove(found)
-        kept.append(found[0] if found else None)
-    return kept, [entry for entry, _ in left]
+        held = left.get(identity(value))
+        kept.append(held.popleft() if held else None)
+    dropped = [entry for held in left.values() for entry in held]
+    return kept, sorted(dropped, key=lambda entry: entry.place or 0)
 
 
 def _composed(written: _Written, entries: Sequence[_Entry], dropped: Sequence[_Entry]) -> Iterator[str]:

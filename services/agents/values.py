@@ -97,6 +97,21 @@ def same(found: object, wanted: object) -> bool:
             return type(found) is type(wanted) and bool(found == wanted)
 
 
+def identity(value: object) -> str:
+    """A text that two values have in common exactly when they are the `same`."""
+    match value:
+        case Mapping():
+            return f"{{{','.join(f'{key!r}:{identity(value[key])}' for key in sorted(value))}}}"
+        case str():
+            return repr(value)
+        case Sequence():
+            return f"[{','.join(map(identity, value))}]"
+        case float():
+            return repr(value + 0.0)  # of both zeros one
+        case _:
+            return repr(value)
+
+
 def differences(before: object, after: object, path: KeyPath = ()) -> Iterator[KeyPath]:
     """The paths of values, below tables, that two tables do not have in common."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
