@@ -50,7 +50,7 @@ def _paths(before: Policy, after: Policy) -> Iterator[Change]:
 
 def _at_place(place: str, before: PathPolicy, after: PathPolicy) -> Iterator[Change]:
     was, now = _access(before, place), _access(after, place)
-    name = _shown(place, after)
+    name = _shown(place, after, before)
     for position, verb in enumerate(("read", "write")):
         if now[position] and not was[position]:
             yield Change(f"may now {verb} {name}", widens=True)
@@ -63,11 +63,11 @@ def _access(paths: PathPolicy, place: str) -> tuple[bool, bool]:
     return (not paths.workspace_only,) * 2 if rule is None else (rule.readable, rule.writable)
 
 
-def _shown(place: str, paths: PathPolicy) -> str:
-    """A place by the name its rule has, else as seen from the workspace when it lies there, else from home."""
-    rule = paths.rule_at(place)
-    if rule is not None and rule.name:
-        return rule.name
+def _shown(place: str, paths: PathPolicy, before: PathPolicy) -> str:
+    """A place by the name its rule has or had, else as seen from the workspace when it lies there, else from home."""
+    for rule in (paths.rule_at(place), before.rule_at(place)):
+        if rule is not None and rule.name:
+            return rule.name
     start, home = paths.start, str(paths.home)
     if place == start:
         return "its workspace"

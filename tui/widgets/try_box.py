@@ -68,6 +68,11 @@ class TryBox(Vertical):
         """Let the operator type."""
         self._line.focus()
 
+    @property
+    def answer_width(self) -> int:
+        """Columns of the terminal an answer has."""
+        return max(self._answer.size.width - 1, 20)
+
     def show_answer(self, lines: Sequence[Cell]) -> None:
         """Show the answer."""
         self._answer.show(lines)

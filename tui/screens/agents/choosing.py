@@ -20,7 +20,7 @@ from tui.glyphs import glyphs
 from tui.host import host
 from tui.screens.agents.differences import difference_lines
 from tui.screens.agents.fields import PROFILE, Field
-from tui.screens.agents.sheet import own_value
+from tui.screens.agents.form_rows import own_value
 from tui.screens.dialog import Dialog
 from tui.text import safe
 from tui.widgets.lines_view import LinesView

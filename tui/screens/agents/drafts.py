@@ -8,97 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from services.agents import Agent, Change, Disagreement, Draft, dotted, same
-from services.errors import ConfigError, FileConflict, PinfoldError
+from services.errors import ConfigError, FileConflict
 from services.policy import Change as Difference
-from services.policy import Policy, changes, findings
+from services.policy import changes
 from tui.screens.agents.fields import Path
-from tui.screens.agents.sheet import Subject, form_rows, notes_by_field
-from tui.widgets.form import FormRow, Note
+from tui.screens.agents.form_rows import notes_by_field
+from tui.screens.agents.sheet import sheet_of
+from tui.screens.agents.standing import Standing, Typing, Undo
+from tui.widgets.form import Note
 
 if TYPE_CHECKING:
     from services.pinfold import Pinfold
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """All that is shown of one agent's permissions.
-
-    Attributes:
-        agent: As it would be; of a broken file, as it was when last good.
-        rows: The form's.
-        differences: What the changes mean, in words, the widening ones first.
-        policy: As it would be; None when it cannot be told.
-        trouble: Why not.
-    """
-
-    agent: Agent
-    rows: tuple[FormRow, ...]
-    differences: tuple[Difference, ...] = ()
-    policy: Policy | None = None
-    trouble: str = ""
-
-    @property
-    def widens(self) -> bool:
-        """Whether any change permits more than before."""
-        return any(difference.widens for difference in self.differences)
-
-
-@dataclass(frozen=True)
-class Typing:
-    """A text that was typed and neither given nor dropped yet.
-
-    Attributes:
-        key: Of its row.
-        slot: The place in the row.
-    """
-
-    key: str
-    slot: int
-    typed: str
-
-
-@dataclass(frozen=True)
-class Undo:
-    """What takes a save back: what it wrote, and what was there before."""
-
-    saved: Draft
-    before: bytes
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How editing one agent stands.
-
-    Attributes:
-        draft: None while its file cannot be edited.
-        sheet: None while there is nothing to show.
-        refusal: Why its file cannot be edited; a draft from before is kept.
-        typing: What is half typed.
-        undo: Takes the last save back.
-        diverged: Somebody else changed the file since the draft was begun.
-    """
-
-    draft: Draft | None = None
-    sheet: Sheet | None = None
-    refusal: ConfigError | None = None
-    typing: Typing | None = None
-    undo: Undo | None = None
-    diverged: bool = False
-
-    @property
-    def count(self) -> int:
-        """How many changes are not saved."""
-        return len(self.draft.changes) if self.draft is not None else 0
-
-    @property
-    def open(self) -> bool:
-        """Whether leaving now would lose something."""
-        return self.count > 0 or self.typing is not None
-
-    @property
-    def editable(self) -> bool:
-        """Whether changes can be made."""
-        return self.draft is not None and self.refusal is None
 
 
 @dataclass
@@ -228,13 +148,23 @@ class Drafts:
             standing = self.of(alias)
             if standing.draft is None:
                 return
-            before = standing.draft.base
             try:
-                saved = await self.pinfold().agents.save(standing.draft)
+                written, saved = await self._written(alias, standing.draft)
             except FileConflict:
-                await self._put(alias, replace(standing, diverged=True))
+                await self._put(alias, await self._looked(alias))
                 raise
-            await self._put(alias, Standing(draft=saved, undo=Undo(saved, before)))
+            await self._put(alias, Standing(draft=saved, undo=Undo(saved, written.base)))
+
+    async def _written(self, alias: str, draft: Draft) -> tuple[Draft, Draft]:
+        """Write a draft; once more on top of what somebody wrote meanwhile, if that changed no value."""
+        agents = self.pinfold().agents
+        try:
+            return draft, await agents.save(draft)
+        except FileConflict:
+            looked = await self._looked(alias)
+            if looked.diverged or looked.refusal is not None or looked.draft is None:
+                raise
+            return looked.draft, await agents.save(looked.draft)
 
     async def undo(self, alias: str) -> None:
         """Take the last save back; what was changed since stays in the draft.
@@ -281,34 +211,10 @@ class Drafts:
         agent = standing.draft.agent if standing.draft is not None else pinfold.agents.by_alias.get(alias)
         sheet = None
         if agent is not None and agent.config is not None:
-            sheet = await pinfold.calls.run(_sheet, pinfold, agent, standing.draft)
+            sheet = await pinfold.calls.run(sheet_of, pinfold, agent, standing.draft)
         typing = None if typing_ends else self.of(alias).typing  # it may have gone on meanwhile
         self._standings[alias] = replace(standing, sheet=sheet, typing=typing)
         self.changed(alias)
 
     def _lock(self, alias: str) -> asyncio.Lock:
         return self._locks.setdefault(alias, asyncio.Lock())
-
-
-def _sheet(pinfold: Pinfold, agent: Agent, draft: Draft | None) -> Sheet:
-    """Compute what is shown; blocks for some milliseconds."""
-    policy: Policy | None = None
-    differences: tuple[Difference, ...] = ()
-    trouble = ""
-    try:
-        if draft is None:
-            policy = pinfold.policies.of(agent.alias)
-        else:
-            policy = pinfold.policies.as_if(agent.alias, draft.data)
-            differences = changes(pinfold.policies.of(agent.alias), policy) if draft.changed else ()
-    except PinfoldError as error:
-        trouble = str(error)
-    subject = Subject(
-        agent=agent,
-        data=draft.data if draft is not None else b"",
-        changed={change.path for change in draft.changes} if draft is not None else (),
-        siblings=[alias for alias in pinfold.agents.by_alias if alias != agent.alias],
-        shared_lines=pinfold.agents.shared_lines(),
-        findings=findings(policy) if policy is not None else (),
-    )
-    return Sheet(agent, form_rows(subject), differences, policy, trouble)

@@ -16,10 +16,11 @@ from services.agents import Agent, Change, Value
 from services.policy import Change as Difference
 from tui.host import Host, host, key_of
 from tui.screens.agents.choosing import Candidate, ChooseValue, candidates
-from tui.screens.agents.drafts import Drafts, Standing, Typing
+from tui.screens.agents.drafts import Drafts
 from tui.screens.agents.entries import entry_at, field_of, path_of, with_access, with_entry, without_entry
 from tui.screens.agents.fields import Field
-from tui.screens.agents.standing import status_parts
+from tui.screens.agents.standing import Standing, Typing
+from tui.screens.agents.status import status_parts
 from tui.typed import read_back
 from tui.widgets.form import Form, FormRow, Note
 from tui.widgets.status_rule import StatusRule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import textwrap
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -10,11 +11,14 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from services.errors import PinfoldError
-from services.policy import Confinement, Decision, Policy, confinement
+from services.policy import Confinement, Decision, Policy, Rule, confinement
 from tui.explaining import QUESTIONS, question_to, rules_said, verdict_said
+from tui.figures import middle
+from tui.glyphs import glyphs
 from tui.host import host
-from tui.screens.agents.drafts import Drafts, Sheet
-from tui.screens.agents.facts import Fact, fact_columns, facts_of
+from tui.screens.agents.drafts import Drafts
+from tui.screens.agents.facts import Fact, fact_columns, facts_of, place_of
+from tui.screens.agents.sheet import Sheet
 from tui.text import safe
 from tui.typed import read_back
 from tui.widgets.empty_state import EmptyState
@@ -101,20 +105,36 @@ class EffectivePage(Vertical):
             self._box.show_answer([cell(str(error), "bad")])
             return
         decision = await host(self).pinfold.calls.run(question_to(policy, question), asked)
-        lines = await host(self).pinfold.calls.run(answer_lines, self._alias, decision)
+        width = self._box.answer_width
+        lines = await host(self).pinfold.calls.run(answer_lines, self._alias, decision, width)
         self._box.show_answer(lines)
 
 
-def answer_lines(alias: str, decision: Decision) -> list[Cell]:
-    """Write a decision: the verdict, the rule that made it, the rules that lost; finds lines, so it may block."""
+def answer_lines(alias: str, decision: Decision, width: int) -> list[Cell]:
+    """Write a decision: the verdict, the rule that made it, the rules that lost; finds lines, so it may block.
+
+    Args:
+        alias: The agent.
+        decision: The answer.
+        width: Columns of the terminal there are.
+    """
     said, tone = verdict_said(alias, decision)
-    lines: list[Cell] = [cell(safe(said[:_LONGEST]), tone)]
+    lines = [cell(line, tone) for line in textwrap.wrap(safe(said[:_LONGEST]), width, subsequent_indent="  ")]
     rules = list(rules_said(decision))
-    for name, rule in rules[:_MOST_RULES]:
-        lines.append((Span(f"  {name:<12}", "muted"), Span(safe(str(rule)[:_LONGEST]))))
+    lines += [_rule_line(name, rule, width) for name, rule in rules[:_MOST_RULES]]
     if len(rules) > _MOST_RULES:
         lines.append(cell(f"  {'':<12}and {len(rules) - _MOST_RULES:,} more", "muted"))
     return lines
+
+
+def _rule_line(part: str, rule: Rule, width: int) -> Cell:
+    """A rule after its place: where it is written matters more than the end of a long path."""
+    place = f"{place_of(rule.origin):<18}"
+    subject = f" {safe(rule.subject[:_LONGEST])}" if rule.subject else ""
+    effect = f": {safe(rule.effect)}"
+    room = max(width - 14 - len(place) - len(effect), 12)
+    what = middle(safe(rule.kind) + subject, room, glyphs().ellipsis)
+    return (Span(f"  {part:<12}", "muted"), Span(place, "accent"), Span(f"{what}{effect}"))
 
 
 def _facts(pinfold: Pinfold, sheet: Sheet, policy: Policy) -> tuple[Fact, ...]:

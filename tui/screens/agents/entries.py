@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from services.agents import Agent, Change, dotted
 from tui.screens.agents.fields import ACCESS, ACCESSES, FIELDS, Field, Path
-from tui.screens.agents.sheet import values_of
+from tui.screens.agents.form_rows import values_of
 
 _BY_KEY = {dotted(path): field for path, field in FIELDS.items()}
 

@@ -76,7 +76,7 @@ def facts_of(policy: Policy, confinement: Confinement | None) -> tuple[Fact, ...
 def _of_rule(rule: Rule) -> Fact:
     subject = safe(rule.subject[:_LONGEST])
     what = subject if rule.kind in _NAMELESS and subject else f"{rule.kind} {subject}".rstrip()
-    return Fact("", _SECTIONS[rule.kind], what, safe(rule.effect), _place(rule.origin), _TONES.get(rule.effect, ""))
+    return Fact("", _SECTIONS[rule.kind], what, safe(rule.effect), place_of(rule.origin), _TONES.get(rule.effect, ""))
 
 
 def _files(policy: Policy) -> Iterator[Fact]:
@@ -84,13 +84,13 @@ def _files(policy: Policy) -> Iterator[Fact]:
     for rule in policy.paths.rules:
         named = rule.name or (rule.kind if rule.place == own else _from_home(rule.place, policy))
         what = safe(named[:_LONGEST])
-        yield Fact("", "files", what, rule.effect, _place(rule.origin), _TONES.get(rule.effect, ""))
+        yield Fact("", "files", what, rule.effect, place_of(rule.origin), _TONES.get(rule.effect, ""))
     elsewhere = "forbidden" if policy.paths.workspace_only else "read and write"
     tone: Tone = "" if policy.paths.workspace_only else "warn"
-    yield Fact("", "files", "everything else", elsewhere, _place(policy.paths.elsewhere), tone)
+    yield Fact("", "files", "everything else", elsewhere, place_of(policy.paths.elsewhere), tone)
 
 
-def _place(origin: Origin) -> str:
+def place_of(origin: Origin) -> str:
     """The file and line of a rule; the profile's name would only repeat."""
     if origin.file is None:
         return "built in"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.widget import Widget
@@ -24,8 +24,9 @@ from tui.widgets.table import Table
 
 if TYPE_CHECKING:
     from services.agents import Agent
-    from tui.screens.agents.drafts import Drafts, Standing
+    from tui.screens.agents.drafts import Drafts
     from tui.screens.agents.settling import Settling
+    from tui.screens.agents.standing import Standing
 
 
 class AgentsScreen(FrameScreen):
@@ -170,9 +171,16 @@ class AgentsScreen(FrameScreen):
     @on(Table.Opened)
     def _open(self, message: Table.Opened) -> None:
         if message.table is self._agents.table:
+            self.add_class("-detail")
             self._detail.focus_page()
         elif message.table is self._detail.sessions and (row := self._detail.sessions.row) is not None:
             self.host.show_session(row.id)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Where there is room for one of list and detail, show the one in use."""
+        for part, in_use in ((self._detail, True), (self._agents, False)):
+            if part in event.widget.ancestors:
+                self.set_class(in_use, "-detail")
 
     @on(StatusRule.Pressed)
     async def _press(self, message: StatusRule.Pressed) -> None:
@@ -283,7 +291,8 @@ class AgentsScreen(FrameScreen):
 
     def leave(self) -> None:
         """Go back to the list, then drop its filter."""
-        if self._detail.has_focus_within:
+        if self._detail.has_focus_within or self.has_class("-detail"):
+            self.remove_class("-detail")
             self._agents.table.focus()
         elif not self._agents.drop_filter():
             self._agents.table.clear_marks()

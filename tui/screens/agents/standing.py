@@ -1,63 +1,67 @@
-"""How editing an agent stands, on one line."""
+"""How editing one agent stands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
+from services.agents import Draft
 from services.errors import ConfigError
-from tui.figures import counted
-from tui.glyphs import glyphs
-from tui.screens.agents.drafts import Standing
-from tui.text import safe
-from tui.widgets.status_rule import Part
+from tui.screens.agents.sheet import Sheet
 
 
-def status_parts(standing: Standing, key_of: Callable[[str], str]) -> tuple[Part, ...]:
-    """Say what is not saved, what it means, and which keys settle it.
+@dataclass(frozen=True)
+class Typing:
+    """A text that was typed and neither given nor dropped yet.
 
-    Args:
-        standing: How editing stands.
-        key_of: The key of an action, by its id, as people read it.
+    Attributes:
+        key: Of its row.
+        slot: The place in the row.
     """
-    return tuple(_parts(standing, key_of))
+
+    key: str
+    slot: int
+    typed: str
 
 
-def _parts(standing: Standing, key_of: Callable[[str], str]) -> Iterator[Part]:
-    def key(action: str, label: str) -> Part:
-        return Part(f"{key_of(action)} {label}", "accent", action)
+@dataclass(frozen=True)
+class Undo:
+    """What takes a save back: what it wrote, and what was there before."""
 
-    warning = glyphs().warning
-    count = counted(standing.count, "change")
-    if standing.refusal is not None:
-        yield Part(f"{warning} read only", "bad")
-        if standing.count:
-            yield Part(f"{count} kept", "strong")
-        yield Part(_said(standing.refusal), "bad", gives_way=True)
-        yield key("agent.problem", "show the line")
-        return
-    sheet = standing.sheet
-    if standing.count and sheet is not None:
-        yield Part(count, "strong")
-        if sheet.differences:
-            first, *others = sheet.differences
-            more = f", and {len(others)} more" if others else ""
-            yield Part(f"{safe(first.text)}{more}", "warn" if first.widens else "muted", gives_way=True)
-        elif sheet.trouble:
-            yield Part(safe(sheet.trouble), "bad", gives_way=True)
-        if sheet.widens:
-            yield Part(f"{warning} widens", "warn")
-    if standing.diverged:
-        yield Part(f"{warning} changed on disk", "warn")
-        yield key("agent.compare", "compare")
-    elif standing.count:
-        yield key("agent.save", "save")
-    elif standing.undo is not None:
-        yield Part("saved", "good")
-        yield key("agent.undo", "undo")
-    elif sheet is not None and sheet.trouble:
-        yield Part(f"{warning} {safe(sheet.trouble)}", "bad", gives_way=True)
+    saved: Draft
+    before: bytes
 
 
-def _said(error: ConfigError) -> str:
-    place = f"line {error.line}: " if error.line else ""
-    return safe(f"{place}{error.what}")
+@dataclass(frozen=True)
+class Standing:
+    """How editing one agent stands.
+
+    Attributes:
+        draft: None while its file cannot be edited.
+        sheet: None while there is nothing to show.
+        refusal: Why its file cannot be edited; a draft from before is kept.
+        typing: What is half typed.
+        undo: Takes the last save back.
+        diverged: Somebody else changed the file since the draft was begun.
+    """
+
+    draft: Draft | None = None
+    sheet: Sheet | None = None
+    refusal: ConfigError | None = None
+    typing: Typing | None = None
+    undo: Undo | None = None
+    diverged: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many changes are not saved."""
+        return len(self.draft.changes) if self.draft is not None else 0
+
+    @property
+    def open(self) -> bool:
+        """Whether leaving now would lose something."""
+        return self.count > 0 or self.typing is not None
+
+    @property
+    def editable(self) -> bool:
+        """Whether changes can be made."""
+        return self.draft is not None and self.refusal is None

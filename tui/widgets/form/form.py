@@ -1,4 +1,4 @@
-"""The form widget: a cursor on one place, a line to type in right there, and messages about what is wanted."""
+"""The form widget: fields to be changed, a line to type in right at its field, and messages about what is wanted."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from dataclasses import replace
 from typing import ClassVar
 
 from textual import events, on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
 from textual.message import Message
 from textual.widgets import Input
 
 from tui.actions import Scope
 from tui.keymap import bindings
-from tui.widgets.form.lines import FormLines
+from tui.widgets.form.cursor import FormCursor
 from tui.widgets.form.rows import UNCHANGEABLE, FormRow, Note
 from tui.widgets.typing_line import TypingLine
 
@@ -32,8 +30,8 @@ class EntryLine(TypingLine):
         self.post_message(Form.Dropped())
 
 
-class Form(Container, can_focus=True):
-    """Rows of fields. Changes nothing itself: it tells what is wanted, and is given rows anew.
+class Form(FormCursor):
+    """Changes nothing itself: it tells what is wanted, and is given rows anew.
 
     Attributes:
         read_only: Nothing can be changed now.
@@ -41,27 +39,16 @@ class Form(Container, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(Scope.FORM)
 
-    class About(Message):
-        """Something concerns one place of one row."""
-
-        def __init__(self, row: FormRow, slot: int) -> None:
-            super().__init__()
-            self.row = row
-            self.slot = slot
-
-    class Moved(About):
-        """The cursor is on another place."""
-
-    class ChangeAsked(About):
+    class ChangeAsked(FormCursor.About):
         """The place is to be changed; of a list, the last place adds an entry."""
 
-    class RemoveAsked(About):
+    class RemoveAsked(FormCursor.About):
         """The entry is to go."""
 
-    class ResetAsked(About):
+    class ResetAsked(FormCursor.About):
         """The field is to be inherited again."""
 
-    class Typed(About):
+    class Typed(FormCursor.About):
         """What stands in the line to type in; not given yet."""
 
         def __init__(self, row: FormRow, slot: int, typed: str) -> None:
@@ -76,77 +63,20 @@ class Form(Container, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._lines = FormLines()
         self._entry: EntryLine | None = None
         self._typed_at = ("", 0)
         self._trouble: tuple[Note, ...] | None = None
         self._given: tuple[FormRow, ...] = ()
         self.read_only = False
 
-    def compose(self) -> ComposeResult:
-        """Lay the lines out."""
-        yield self._lines
-
-    # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def show(self, rows: Sequence[FormRow]) -> None:
-        """Replace the rows; the cursor stays on its field."""
-        key, slot = self.at
-        self._given = tuple(rows)
-        self._draw()
-        if not self.go_to(key, slot):
-            first = next((number for number, row in enumerate(self.rows) if row.slots), 0)
-            self._place(first, 0)
-
-    def _draw(self) -> None:
+    def _draw(self, rows: tuple[FormRow, ...]) -> None:
         """Show the rows, with what is wrong with the text being typed at its field."""
-        rows = self._given
+        self._given = rows
         if self._trouble is not None:
             key, trouble = self._typed_at[0], self._trouble
             rows = tuple(_with_notes(row, trouble) if row.key == key else row for row in rows)
         self._lines.show(rows)
         self._place_entry()
-
-    @property
-    def rows(self) -> tuple[FormRow, ...]:
-        """The rows shown."""
-        return self._lines.rows
-
-    @property
-    def row(self) -> FormRow | None:
-        """The row under the cursor."""
-        number = self._lines.cursor[0]
-        return self.rows[number] if number < len(self.rows) else None
-
-    @property
-    def at(self) -> tuple[str, int]:
-        """The key of the row under the cursor, and the place in it."""
-        return (self.row.key if self.row else "", self._lines.cursor[1])
-
-    def go_to(self, key: str, slot: int = 0) -> bool:
-        """Put the cursor on a place; False when there is no such row."""
-        number = next((number for number, row in enumerate(self.rows) if row.key == key and row.slots), -1)
-        if number < 0:
-            return False
-        self._place(number, slot)
-        return True
-
-    def _place(self, number: int, slot: int) -> None:
-        if not self.rows:
-            self._lines.cursor = (0, 0)
-            return
-        place = (number, max(min(slot, self.rows[number].slots - 1), 0))
-        before = self._lines.cursor
-        self._lines.cursor = place
-        self._lines.refresh()
-        self._lines.keep_in_sight(*place)
-        if place != before:
-            self.refresh_bindings()
-            self._say(self.Moved)
-
-    def _say(self, kind: type[About]) -> None:
-        if self.row is not None:
-            self.post_message(kind(self.row, self._lines.cursor[1]))
 
     # ── typing ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -160,7 +90,7 @@ class Form(Container, can_focus=True):
         """
         self.stop_asking()
         self._typed_at = self.at
-        self._entry = EntryLine(text, placeholder=placeholder, id="entry")
+        self._entry = EntryLine(text, placeholder=placeholder)
         if typed is not None:
             self._entry.value = typed
         self._entry.cursor_position = len(self._entry.value)
@@ -176,21 +106,21 @@ class Form(Container, can_focus=True):
             if entry.has_focus:
                 self.focus()
             entry.remove()
-            self._draw()
+            self._draw(self._given)
 
     def show_trouble(self, notes: Sequence[Note]) -> None:
         """Say at its field what is wrong with the text being typed."""
         if self._entry is not None:
             self._trouble = tuple(notes)
-            self._draw()
+            self._draw(self._given)
 
     @property
     def asked(self) -> Form.Typed | None:
         """What stands in the line to type in; None when there is none."""
-        row = next((row for row in self.rows if row.key == self._typed_at[0]), None)
-        if self._entry is None or row is None:
+        number = self._number_of(self._typed_at[0])
+        if self._entry is None or number is None:
             return None
-        return self.Typed(row, self._typed_at[1], self._entry.value)
+        return self.Typed(self.rows[number], self._typed_at[1], self._entry.value)
 
     @property
     def asking(self) -> bool:
@@ -201,7 +131,7 @@ class Form(Container, can_focus=True):
         if self._entry is None:
             return
         key, slot = self._typed_at
-        number = next((number for number, row in enumerate(self.rows) if row.key == key), None)
+        number = self._number_of(key)
         if number is None:
             return
         line, piece = self._lines.place_of(number, slot)
@@ -232,65 +162,10 @@ class Form(Container, can_focus=True):
         if (asked := self.asked) is not None:
             self.post_message(kind(asked.row, asked.slot, typed))
 
-    # ── moving ────────────────────────────────────────────────────────────────────────────────────────────────
-
     def on_focus(self) -> None:
-        """Draw the cursor; go on typing where something was left half typed."""
-        self._lines.active = True
-        self._lines.refresh()
+        """Go on typing where something was left half typed."""
         if self._entry is not None and self._entry.is_mounted:
             self._entry.focus()
-
-    def on_blur(self) -> None:
-        """Draw no cursor."""
-        self._lines.active = False
-        self._lines.refresh()
-
-    def _step(self, by: int) -> None:
-        """Go to the next row that can be reached."""
-        number, slot = self._lines.cursor
-        reachable = [place for place, row in enumerate(self.rows) if row.slots]
-        if not reachable:
-            return
-        behind = [place for place in reachable if place <= number]
-        index = max(min(len(behind) - 1 + by, len(reachable) - 1), 0)
-        target = self.rows[reachable[index]]
-        same = self.rows[number].kind == target.kind == "matrix"
-        self._place(reachable[index], slot if same else max(target.chosen, 0))
-
-    def action_down(self) -> None:
-        """Go to the next field."""
-        self._step(1)
-
-    def action_up(self) -> None:
-        """Go to the field before."""
-        self._step(-1)
-
-    def action_page_down(self) -> None:
-        """Go some fields down."""
-        self._step(max(self.size.height // 2, 1))
-
-    def action_page_up(self) -> None:
-        """Go some fields up."""
-        self._step(-max(self.size.height // 2, 1))
-
-    def action_top(self) -> None:
-        """Go to the first field."""
-        self._step(-len(self.rows))
-
-    def action_bottom(self) -> None:
-        """Go to the last field."""
-        self._step(len(self.rows))
-
-    def action_right(self) -> None:
-        """Go to the next place of the field."""
-        number, slot = self._lines.cursor
-        self._place(number, slot + 1)
-
-    def action_left(self) -> None:
-        """Go to the place before."""
-        number, slot = self._lines.cursor
-        self._place(number, slot - 1)
 
     # ── changing ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -328,8 +203,14 @@ class Form(Container, can_focus=True):
         self._say(self.ResetAsked)
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor where it was clicked; change what was clicked once more, or at once in a matrix."""
-        if event.widget is not self._lines or self.asking:
+        """Put the cursor where it was clicked; change what was clicked once more, or at once in a matrix.
+
+        While something is typed, a click beside it gives it, as enter does.
+        """
+        if event.widget is not self._lines:
+            return
+        if self._entry is not None:
+            self._tell(self.Given, self._entry.value)
             return
         place = self._lines.at(event.x, event.y)
         if place is None or not self.rows[place[0]].slots:
