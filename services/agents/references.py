@@ -101,6 +101,10 @@ def _faults_of_delegates(
             yield Fault(path, f"the delegate {quoted(delegate.agent)} is listed twice")
         seen.add(delegate.agent)
         yield from _faults_of_sibling(alias, delegate.agent, siblings, path)
+        other = siblings.get(delegate.agent)
+        if other is not None and not other.agent.enabled:
+            message = f"{delegate.agent} is disabled, so no work is handed to it"
+            yield Fault(path, message, severity="warning")
 
 
 def _faults_of_memory(alias: str, config: AgentConfig, siblings: Mapping[str, AgentConfig | None]) -> Iterator[Fault]:
@@ -116,7 +120,9 @@ def _faults_of_memory(alias: str, config: AgentConfig, siblings: Mapping[str, Ag
 def _faults_of_sibling(
     alias: str, sibling: str, siblings: Mapping[str, AgentConfig | None], path: KeyPath
 ) -> Iterator[Fault]:
-    if sibling == alias:
+    if not sibling.strip():
+        yield Fault(path, "an agent is not named")
+    elif sibling == alias:
         yield Fault(path, "an agent must not name itself here")
     elif sibling not in siblings:
         fix = _did_you_mean(sibling, siblings)

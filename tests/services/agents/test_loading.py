@@ -188,6 +188,18 @@ class TestReferences:
                 (5, "agent.delegates[0].agent", "warning", 'there is no agent "ghost"'),
             ),
             (
+                AGENT + "delegates = [{ agent = 'idle' }]\n",
+                (5, "agent.delegates[0].agent", "warning", "idle is disabled, so no work is handed to it"),
+            ),
+            (
+                AGENT + "delegates = [{ agent = ' ' }]\n",
+                (5, "agent.delegates[0].agent", "error", "an agent is not named"),
+            ),
+            (
+                AGENT + "[memory]\nread_memory_from = [\n'',\n]\n",
+                (7, "memory.read_memory_from[0]", "error", "an agent is not named"),
+            ),
+            (
                 AGENT + "[memory]\nread_memory_from = ['writer']\n",
                 (
                     6,
@@ -215,6 +227,7 @@ class TestReferences:
     ) -> None:
         put("pinfold.toml", SHARED)
         put("writer", AGENT + "[memory]\nbackend = 'markdown'\n")
+        put("idle", "[agent]\nenabled = false\n")
         put("reviewer", text)
         await agents.load()
         agent = agents.get("reviewer")
