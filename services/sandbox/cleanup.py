@@ -50,6 +50,8 @@ class Cleanup:
             return
         sandbox = found.sandbox or await self._unrecorded_sandbox(found)
         problem = await self._remove(found, sandbox) if sandbox else ""
+        if not sandbox:
+            await self._dismiss_unused(found)
         unfinished = await self._complete_output(found)
         told = f"{reason}; {unfinished}" if unfinished else reason
         decide = transitions.not_started(self._now(), told, cancelled=cancelled, actor=actor)
@@ -165,6 +167,12 @@ class Cleanup:
     async def _remove_from_engine(self, session: Session, sandbox: str) -> None:
         await self._refused.take_in(session)  # it is forgotten with the sandbox
         await (await self._roster.engine_of(session)).remove(sandbox)
+
+    async def _dismiss_unused(self, session: Session) -> None:
+        """Remove what should have accompanied a sandbox that was never made."""
+        if session.spec.network == "allowlist":
+            with suppress(EngineError):  # whoever next compares this engine with the records finds it
+                await (await self._roster.engine_of(session)).dismiss(session.id)
 
     async def _unrecorded_sandbox(self, session: Session) -> str:
         """Look for a sandbox that was made although nobody got to record it; "" when there is none."""

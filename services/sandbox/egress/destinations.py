@@ -43,10 +43,12 @@ class Connection:
 
     Attributes:
         host: In the form the policy gives it.
+        named: Whether the host is a name, else it is an address.
     """
 
     host: str
     port: int
+    named: bool
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
@@ -103,7 +105,7 @@ class Destinations:
                     reader, writer = await self._dial(address, port)
             except OSError:  # TimeoutError is one
                 continue
-            return Connection(host, port, reader, writer)
+            return Connection(host, port, host != address, reader, writer)
         raise Unreachable(f"nobody answers at {host}:{port}")
 
     async def _allowed_addresses(self, target: str, host: str, port: int) -> list[str]:

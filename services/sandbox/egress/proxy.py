@@ -125,7 +125,7 @@ class Proxy:
                     break
                 first += more
             name = None if hello is None else server_name(hello)
-            if name is not None and name.lower().rstrip(".") != there.host:
+            if there.named and name is not None and name.lower().rstrip(".") != there.host:
                 raise Refused(f"it asks {there.host} for {name} over TLS")
             if hello is None:
                 raise NoHello("its ClientHello has no end")

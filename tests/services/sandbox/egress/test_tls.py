@@ -86,6 +86,12 @@ async def test_a_hello_for_the_tunnels_host_goes_on_unchanged(
     assert bytes(internet.received[0]) == said
 
 
+async def test_at_a_listed_address_any_name_may_be_asked_for(proxy: Asked, internet: Internet) -> None:
+    said = hello("git.example.net")
+    internet.until = said[-20:]
+    assert (await proxy.say(b"CONNECT 10.0.0.5:443 HTTP/1.1\r\n\r\n" + said)).endswith(b"hi")
+
+
 async def test_a_hello_in_small_pieces_goes_on_whole(proxy: Asked, internet: Internet) -> None:
     said = in_records(hello("example.org"), 20)
     internet.until = said[-20:]
