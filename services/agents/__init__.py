@@ -23,7 +23,7 @@ from services.agents.presets import PRESETS
 from services.agents.problems import Problem, dotted
 from services.agents.schema import agent_schema, config_schema
 from services.agents.settings import Origin, SandboxSettings
-from services.agents.units import parse_duration, parse_size
+from services.agents.units import parse_duration, parse_size, written_size
 from services.agents.values import MISSING, Missing, Value, same, value_at
 
 __all__ = [
@@ -61,4 +61,5 @@ __all__ = [
     "same",
     "value_at",
     "with_changes",
+    "written_size",
 ]

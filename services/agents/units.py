@@ -37,6 +37,12 @@ def parse_size(text: str) -> int:
     return int(float(number) * _STEPS[unit])
 
 
+def written_size(size: int) -> str:
+    """Write bytes as people do, in the largest unit that says it exactly: `512m`, `2g`."""
+    unit = next((unit for unit in "tgmk" if size % _STEPS[unit] == 0), "")
+    return f"{size // _STEPS[unit]}{unit}"
+
+
 def parse_duration(text: str) -> float | None:
     """Turn a duration into seconds; None for `never`.
 

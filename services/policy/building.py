@@ -109,6 +109,9 @@ class _Builder:
             allowances=self._allowances(),
             secrets=self.settings.secrets,
             delegation=self.profile.delegation,
+            delegates=tuple(delegate.agent for delegate in self.config.agent.delegates),
+            memories=self.config.memory.read_memory_from,
+            unconfined=self.profile.allow_unconfined,
         )
 
     # --- where things are written

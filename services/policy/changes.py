@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from services.agents import written_size
 from services.policy.paths import PathPolicy
 from services.policy.places import covers
 from services.policy.policy import Policy
@@ -131,16 +132,32 @@ def _allowances(before: Policy, after: Policy) -> Iterator[Change]:
         ("{} actions an hour", was.max_actions_per_hour, now.max_actions_per_hour),
         ("{} cents a day", was.max_cost_per_day, now.max_cost_per_day),
         ("{} seconds for a shell command", was.shell_timeout, now.shell_timeout),
-        ("{} bytes of memory", was.memory, now.memory),
+        ("{} seconds for an approval", was.approval_timeout, now.approval_timeout),
         ("{} processor cores", was.cpus, now.cpus),
         ("{} processes", was.pids, now.pids),
     ):
         if old != new:
-            shown = text.format("unlimited" if new is None else f"{new:g}")
-            yield Change(f"has {shown}, {'unlimited' if old is None else f'{old:g}'} before", _more(old, new))
+            yield Change(f"has {text.format(_number(new))}, {_number(old)} before", _more(old, new))
+    if was.memory != now.memory:
+        shown = "unlimited memory" if now.memory is None else f"{written_size(now.memory)} of memory"
+        once = "unlimited" if was.memory is None else written_size(was.memory)
+        yield Change(f"has {shown}, {once} before", _more(was.memory, now.memory))
+
+
+def _others(before: Policy, after: Policy) -> Iterator[Change]:
+    """What it may do with other agents, and to the machine it runs on."""
     if before.delegation != after.delegation:
         allowed = after.delegation == "allow"
         yield Change("may now delegate" if allowed else "may no longer delegate", widens=allowed)
+    yield from _lists("hand work to {}", before.delegates, after.delegates)
+    yield from _lists("read the memory of {}", before.memories, after.memories)
+    if before.unconfined != after.unconfined:
+        word = "may now" if after.unconfined else "may no longer"
+        yield Change(f"{word} run without a sandbox", widens=after.unconfined)
+
+
+def _number(number: float | None) -> str:
+    return "unlimited" if number is None else f"{number:,.15g}"
 
 
 def _more(old: float | None, new: float | None) -> bool:
@@ -164,4 +181,4 @@ def _names(entries: Iterable[object]) -> list[str]:
     return [str(getattr(entry, "entry", "")) for entry in entries]
 
 
-_COMPARISONS = (_level, _paths, _commands, _tools, _network, _environment, _allowances)
+_COMPARISONS = (_level, _paths, _commands, _tools, _network, _environment, _allowances, _others)

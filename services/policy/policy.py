@@ -47,6 +47,9 @@ class Policy:
         profile: The risk profile it was built from.
         secrets: Names of secrets handed to its sandbox.
         delegation: Whether it may hand work to other agents.
+        delegates: The agents it may hand work to.
+        memories: The agents whose memory it may read.
+        unconfined: Whether it may run on an engine that keeps it from nothing on this machine.
         ceiling: The policy of the agent that spawned this one; every answer is the stricter of the two.
     """
 
@@ -61,6 +64,9 @@ class Policy:
     allowances: Allowances = Allowances()
     secrets: tuple[str, ...] = ()
     delegation: Literal["forbidden", "allow"] = "forbidden"
+    delegates: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
+    unconfined: bool = False
     ceiling: Policy | None = None
 
     def read(self, path: str) -> Decision:

@@ -39,6 +39,7 @@ class Axis(StrEnum):
     DOMAINS = "DomainNotInParent"
     LIMITS = "SandboxLimitExceeded"
     SECRETS = "SecretNotInParent"
+    UNCONFINED = "UnconfinedAboveParent"
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,11 @@ def _delegation(parent: Policy, child: Policy) -> Iterator[Violation]:
         yield Violation(Axis.DELEGATION, "", "allow", "forbidden")
 
 
+def _confinement(parent: Policy, child: Policy) -> Iterator[Violation]:
+    if child.unconfined and not parent.unconfined:
+        yield Violation(Axis.UNCONFINED, "", "no sandbox needed", "always one")
+
+
 def _network(parent: Policy, child: Policy) -> Iterator[Violation]:
     mine, theirs = child.domains, parent.domains
     if _NETWORKS.index(mine.network) > _NETWORKS.index(theirs.network):
@@ -177,4 +183,5 @@ def _network(parent: Policy, child: Policy) -> Iterator[Violation]:
 
 _CHECKS: tuple[Check, ...] = (
     _autonomy, _paths, _commands, _environment, _allowances, _tools, _delegation, _network,
+    _confinement,
 )  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.agents import alias_fault, parse_duration, parse_size
+from services.agents import alias_fault, parse_duration, parse_size, written_size
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,15 @@ from services.agents import alias_fault, parse_duration, parse_size
     ],
 )
 def test_sizes(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(1, "1"), (1000, "1000"), (64 * 1024, "64k"), (512 * 1024**2, "512m"), (3 * 1024**3 // 2, "1536m"), (2**40, "1t")],
+)
+def test_a_size_is_written_in_its_largest_unit(size: int, text: str) -> None:
+    assert written_size(size) == text
     assert parse_size(text) == size
 
 

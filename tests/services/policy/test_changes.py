@@ -38,6 +38,17 @@ SAID = [
     ({"secrets": ("API_KEY", "B")}, "may now have the secret B", True),
     ({"allowances": replace(BASE, pids=None)}, "has unlimited processes, 100 before", True),
     ({"delegation": "allow"}, "may now delegate", True),
+    ({"delegates": ("writer",)}, "may now hand work to writer", True),
+    ({"memories": ("writer",)}, "may now read the memory of writer", True),
+    ({"unconfined": True}, "may now run without a sandbox", True),
+    ({"allowances": replace(BASE, memory=2**31)}, "has 2g of memory, 1g before", True),
+    ({"allowances": replace(BASE, memory=None)}, "has unlimited memory, 1g before", True),
+    (
+        {"allowances": replace(BASE, max_actions_per_hour=4_294_967_295)},
+        "has 4,294,967,295 actions an hour, 100 before",
+        True,
+    ),
+    ({"allowances": replace(BASE, approval_timeout=60.0)}, "has 60 seconds for an approval, 120 before", False),
 ]
 
 

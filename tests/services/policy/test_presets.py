@@ -87,9 +87,12 @@ async def test_from_locked_down_to_yolo_everything_widens(agents: Agents, home: 
     text = '[risk_profiles.one]\npreset = "locked_down"\n[risk_profiles.two]\npreset = "yolo"\n'
     found = await policies(agents, home, text)
     there = found.changes("reviewer", b'[agent]\nrisk_profile = "two"\n')
-    assert {"works at level full, was supervised", "may now run *", "may now delegate"} <= {
-        change.text for change in there if change.widens
-    }
+    assert {
+        "works at level full, was supervised",
+        "may now run *",
+        "may now delegate",
+        "may now run without a sandbox",
+    } <= {change.text for change in there if change.widens}
     home.agent_file("reviewer").write_text('[agent]\nrisk_profile = "two"\n')
     await agents.load()
     back = found.changes("reviewer", b'[agent]\nrisk_profile = "one"\n')

@@ -75,6 +75,7 @@ def policy(**changes: Any) -> Policy:
         environment=EnvironmentPolicy(listed(*values["environment"])),
         allowances=values["allowances"],
         secrets=values["secrets"],
+        **{key: values[key] for key in ("delegates", "memories", "unconfined") if key in values},
         delegation=values["delegation"],
     )
 
@@ -99,7 +100,8 @@ REFUSED = [
     (Axis.DELEGATION, {"delegation": "allow"}), (Axis.NETWORK, {"network": "open"}),
     (Axis.DOMAINS, {"domains": ("example.org",)}), (Axis.DOMAINS, {"domains": ("*",)}),
     (Axis.LIMITS, {"allowances": replace(BASE, memory=2**31)}), (Axis.LIMITS, {"allowances": replace(BASE, pids=None)}),
-    (Axis.LIMITS, {"allowances": replace(BASE, cpus=4.0)}), (Axis.SECRETS, {"secrets": ("API_KEY", "OTHER")}),
+    (Axis.LIMITS, {"allowances": replace(BASE, cpus=4.0)}), (Axis.UNCONFINED, {"unconfined": True}),
+    (Axis.SECRETS, {"secrets": ("API_KEY", "OTHER")}),
 ]  # fmt: skip
 
 

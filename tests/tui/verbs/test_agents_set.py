@@ -61,6 +61,30 @@ def test_what_widens_is_refused_without_a_yes(pinfold: Command, reviewer: Path) 
     assert reviewer.read_text() == REVIEWER + 'allowed_commands = ["cat", "git", "jj"]\n'
 
 
+@pytest.mark.parametrize(
+    ("assignment", "said"),
+    [
+        ("agent.delegates+={ agent = 'writer' }", "may now hand work to writer"),
+        ("memory.read_memory_from+=writer", "may now read the memory of writer"),
+        ("workspace.access.writer=read", "may now read ../writer"),
+        ("workspace.unrestricted_filesystem=true", "reaches everything nothing forbids"),
+        ("sandbox.network=open", "reaches every host, reaches no network before"),
+        ("sandbox.secrets+=TOKEN", "may now have the secret TOKEN"),
+        ("sandbox.memory=2g", "has 2g of memory, 1g before"),
+        ("agent.risk_profile=loose", "may now run without a sandbox"),
+    ],
+)
+def test_every_way_to_widen_is_known(pinfold: Command, home: Home, reviewer: Path, assignment: str, said: str) -> None:
+    home.config_file.write_text(
+        SHARED + '[risk_profiles.loose]\nallowed_commands = ["cat", "git"]\nallow_unconfined = true\n'
+        '[defaults.sandbox]\nmemory = "1g"\n'
+    )
+    home.default_workspace("writer").mkdir(parents=True)
+    home.agent_file("writer").write_text('[agent]\nrisk_profile = "observer"\n')
+    assert f"widens: {said}\n" in pinfold("agents", "set", "reviewer", assignment, status=1).stdout
+    assert reviewer.read_text() == REVIEWER
+
+
 @pytest.mark.parametrize(("answer", "status"), [("y\r", 0), ("n\r", 1), ("\r", 1), ("\x03", 130)], ids=repr)
 def test_at_a_terminal_what_widens_is_asked_about(pinfold: Command, reviewer: Path, answer: str, status: int) -> None:
     with pinfold.on_terminal("agents", "set", "reviewer", "permissions.level=full") as terminal:
