@@ -17,8 +17,8 @@ from services.sandbox.engines.docker import DockerEngine
 from services.sandbox.engines.docker.container import container_name
 from tests.engine.conditions import eventually
 from tests.engine.sandboxes import Sandboxes
-from tests.support.killing import doomed
-from tests.support.sessions import World, cleaned_up, started, until
+from tests.support.killing import doomed, kill_at_random_moments
+from tests.support.sessions import World, cleaned_up, ended, started, until
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\nConnection: close\r\n\r\nreached\n"
 
@@ -307,6 +307,20 @@ async def test_what_is_refused_while_no_pinfold_runs_is_logged_once_by_the_next(
         await first.sandboxes.remove(session.id, force=True)
         assert await refused() == ["agent:worker: evil.org:443: no entry covers evil.org"]
     assert beside(api, world.home.identity()) == []
+
+
+async def test_kills_at_random_moments_leave_no_proxy_behind(world: World, api: APIClient) -> None:
+    world.agent(script="sleep 0.3", sandbox='network = "allowlist"\nlifecycle = "oneshot"')
+    await kill_at_random_moments(world, times=2, seed=5)
+    async with world.pinfold() as pinfold:
+        for session in await pinfold.sandboxes.sessions():
+            await ended(pinfold, session.id)
+
+        async def all_clean() -> bool:
+            return not any(session.sandbox for session in await pinfold.sandboxes.sessions())
+
+        await eventually(all_clean)
+        await eventually(lambda: beside(api, world.home.identity()) == [])
 
 
 async def test_a_proxy_without_its_sandbox_is_removed_when_engine_and_records_are_compared(
