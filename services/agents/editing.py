@@ -158,7 +158,7 @@ def _after(step: _Step, text: str, table: Mapping[str, Any]) -> tuple[str, dict[
 
     if step.value is None:
         changed = without_key(text, step.path)
-        wanted = [without(table, step.path, prune=False), without(table, step.path, prune=True)]
+        wanted = list(without(table, step.path))
         if step.prune:
             changed = without_empty_tables(changed, step.path[:-1])
     else:

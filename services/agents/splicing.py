@@ -100,11 +100,10 @@ class _Page:
             place = self.places[entry.path]
             if not self.text[place.start : place.end].startswith("{") or self.is_value(entry.table):
                 return False
-        return not (
-            "#" in self.text[entry.end : end]
-            or _COMMENTS_BEFORE.search(self.text[:start])
-            or (entry.header and _COMMENT_LINES.match(self.text, end, self._section_end(entry))[0])  # type: ignore[index]  # matches anything
-        )
+        above = _COMMENTS_BEFORE.search(self.text[:start])
+        beside = "#" in self.text[entry.end : end]
+        below = entry.header and _end(_COMMENT_LINES, self.text, end) > end
+        return not (above or beside or below)
 
     def _line_start(self, at: int) -> int:
         return self.text.rfind("\n", 0, at) + 1

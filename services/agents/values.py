@@ -56,21 +56,20 @@ def with_value(table: Mapping[str, Any], path: KeyPath, value: object) -> dict[s
     return result
 
 
-def without(table: Mapping[str, Any], path: KeyPath, *, prune: bool) -> dict[str, Any]:
-    """A copy of a table that lacks one value.
+def without(table: Mapping[str, Any], path: KeyPath) -> Iterator[dict[str, Any]]:
+    """Copies of a table that lack one value: the first lacks only that, each next one also a table this left empty.
 
     Args:
         table: The table.
         path: What to take away; may be missing.
-        prune: Also take away the tables this leaves empty.
     """
     result = copy.deepcopy(dict(table))
     around = value_at(result, path[:-1])
     if value_at(result, path) is not MISSING:
         del around[path[-1]]  # type: ignore[attr-defined]  # a table or a list, since something stands in it
-    if prune and len(path) > 1 and around == {} and isinstance(path[-2], str):
-        return without(result, path[:-1], prune=True)
-    return result
+    yield result
+    if len(path) > 1 and around == {} and isinstance(path[-2], str):
+        yield from without(result, path[:-1])
 
 
 def same(found: object, wanted: object) -> bool:
