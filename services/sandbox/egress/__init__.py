@@ -4,7 +4,7 @@
 Python's own library alone.
 """
 
-from services.sandbox.egress.bundle import REPOSITORY, Bundle, own_runtime, usual_runtime
+from services.sandbox.egress.bundle import REPOSITORY, Bundle, Runtime, own_runtime, usual_runtime
 from services.sandbox.egress.environment import proxy_environment
 from services.sandbox.egress.refusal import Refusal, read_refusal
 from services.sandbox.egress.rules import encode_rules
@@ -15,6 +15,7 @@ __all__ = [
     "REPOSITORY",
     "Bundle",
     "Refusal",
+    "Runtime",
     "encode_rules",
     "own_runtime",
     "proxy_environment",

@@ -26,6 +26,7 @@ from services.sandbox.egress import (
     REPOSITORY,
     Bundle,
     Refusal,
+    Runtime,
     encode_rules,
     own_runtime,
     proxy_environment,
@@ -91,8 +92,7 @@ class Egress:
         Raises:
             EngineError: They cannot be made here.
         """
-        runtime = own_runtime() if link.api.endpoint.socket is not None else usual_runtime()
-        bundle = Bundle(runtime)
+        bundle = Bundle(_runtime(link))
         what = f"cannot keep {spec.agent} to its allowed domains"
         await self._import(link, bundle, what)
         door = await self._make(link, bundle, spec, f"{base}-door", ("door", _HANDOVER), what)
@@ -111,14 +111,14 @@ class Egress:
             try:
                 await link.control.call(what, partial(_start, name=name))
             except Refused as refused:
-                raise EngineError(what, why=plain(refused.reason)) from refused
+                raise EngineError(what, why=plain(refused.reason), fix=_python_needed(link)) from refused
         try:
             async with asyncio.timeout(_READY_SECONDS):
                 said = await self._await_ready(link, f"{base}-proxy", what)
         except TimeoutError:
             said = f"it did not answer within {_READY_SECONDS:.0f} seconds"
         if said:
-            raise EngineError(what, why=said, fix="The engine's machine needs Python 3.11 at the place Pinfold's is.")
+            raise EngineError(what, why=said, fix=_python_needed(link))
 
     async def refusals(self, link: Link, base: str, after: int, *, ended: bool) -> Refusals:
         """Read what the proxy refused after a moment.
@@ -197,7 +197,7 @@ class Egress:
             made = await link.control.ask(what, Identified, create)
         except Refused as refused:
             if refused.status != 409:
-                raise EngineError(what, why=plain(refused.reason)) from refused
+                raise EngineError(what, why=plain(refused.reason), fix=_python_needed(link)) from refused
         else:
             return made.id
         there = await find_container(link.control, name, what)
@@ -216,6 +216,15 @@ class Egress:
                     return ""
         words = said.value.decode("utf-8", "replace").strip().splitlines()
         return one_line(words[-1]) if words else "it ended at once"
+
+
+def _runtime(link: Link) -> Runtime:
+    """The Python there: this machine's own for an engine behind a socket, else the one most machines have."""
+    return own_runtime() if link.api.endpoint.socket is not None else usual_runtime()
+
+
+def _python_needed(link: Link) -> str:
+    return f"The engine's machine needs Python 3.11 or later as {_runtime(link).python}."
 
 
 async def _unless_gone(link: Link, what: str, method: Callable[[APIClient], None]) -> None:
