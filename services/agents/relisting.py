@@ -14,7 +14,7 @@ from services.agents.values import Value, identity
 _UP_TO_COMMA = re.compile(r"((?:[^,#]|#[^\n]*)*),")
 _COMMENT_BESIDE = re.compile(r"[ \t]*#[^\r\n]*")
 _LAST_SPACE = re.compile(r"(?:\r?\n)?[ \t]*$")
-_LOOSE = re.compile(r".*\n[ \t]*\r?(?=\n)", re.DOTALL)
+_LOOSE = re.compile(r".*\n[ \t]*(?=\r?\n)", re.DOTALL)
 _USUAL_INDENT = "    "
 
 

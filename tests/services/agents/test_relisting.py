@@ -126,6 +126,8 @@ def commented_lists(draw: st.DrawFn) -> tuple[str, list[int]]:
     lines = [f"list = [{draw(st.sampled_from(['', ' # open']))}"]
     for place, number in enumerate(numbers):
         if draw(st.booleans()):
+            lines += [f"  # group {number}.", ""]
+        if draw(st.booleans()):
             lines.append(f"  # above {number}.")
         last = place == len(numbers) - 1
         comma = "" if last and draw(st.booleans()) else draw(st.sampled_from([",", " ,"]))
@@ -135,7 +137,7 @@ def commented_lists(draw: st.DrawFn) -> tuple[str, list[int]]:
 
 
 @given(commented_lists(), st.data())
-def test_whatever_stays_keeps_its_comments_and_whatever_goes_takes_them_along(
+def test_what_stays_keeps_its_comments_what_goes_takes_them_along_and_groups_keep_their_headings(
     written: tuple[str, list[int]], data: st.DataObject
 ) -> None:
     text, numbers = written
@@ -147,6 +149,7 @@ def test_whatever_stays_keeps_its_comments_and_whatever_goes_takes_them_along(
     for number in numbers:
         for comment in (f"# above {number}.", f"# beside {number}."):
             assert after.count(comment) == (text.count(comment) if number in wanted else 0)
+        assert after.count(f"# group {number}.") == text.count(f"# group {number}.")
         for line in after.splitlines():
             if f"# beside {number}." in line:
                 assert line.split("#")[0].strip(" ,").split("[")[-1].strip() == str(number)
