@@ -11,7 +11,7 @@ from typing import Any
 from services.agents.rendering import rendered
 from services.agents.values import Value, identity
 
-_UP_TO_COMMA = re.compile(r"((?:[^,#]|#[^\n]*)*),")
+_UP_TO_COMMA = re.compile(r"((?:[^,#]|#[^\n]*+)*+),")
 _COMMENT_BESIDE = re.compile(r"[ \t]*#[^\r\n]*")
 _LAST_SPACE = re.compile(r"(?:\r?\n)?[ \t]*$")
 _LOOSE = re.compile(r".*\n[ \t]*(?=\r?\n)", re.DOTALL)

@@ -158,3 +158,31 @@ def test_what_stays_keeps_its_comments_what_goes_takes_them_along_and_groups_kee
     assert after.count("\n") - after.count("\r\n") in (0, after.count("\n"))
     if wanted == numbers:
         assert after == text
+
+
+GAPS = st.lists(st.sampled_from([" ", "\t", "\n", '# c ] , "\n', "\n\n"]), max_size=4).map("".join)
+ITEMS = st.sampled_from(
+    ['"a"', "'b'", "1", "[1, 2]", "[ # x\n 1 ]", "{ a = 1 }", '"""\nx"""', "true", '"#"', "1979-05-27"]
+)
+
+
+@st.composite
+def wild_lists(draw: st.DrawFn) -> str:
+    """A list with spaces, line ends and comments wherever they can stand."""
+    items = [draw(GAPS) + draw(ITEMS) + draw(GAPS) for _ in range(draw(st.integers(0, 4)))]
+    comma = "," if items and draw(st.booleans()) else ""
+    return f"list = [{','.join(items)}{comma}{draw(GAPS)}] # end\n"
+
+
+@given(
+    wild_lists(),
+    st.lists(st.sampled_from(["a", "b", 1, [1, 2], [1], {"a": 1}, True, "#", "new", "it's"]), max_size=5),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_any_list_can_be_changed_however_it_is_written(text: str, wanted: list[object], line_end: str) -> None:
+    after = relisted(text.replace("\n", line_end), *wanted)
+    assert tomllib.loads(after)["list"] == wanted
+    assert after.endswith(f"] # end{line_end}")
+    assert after.count("\n") == after.count(line_end)
+    if text.count("\n") == 1:
+        assert after.count("\n") == 1
