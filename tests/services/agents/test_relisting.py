@@ -170,7 +170,7 @@ ITEMS = st.sampled_from(
 def wild_lists(draw: st.DrawFn) -> str:
     """A list with spaces, line ends and comments wherever they can stand."""
     items = [draw(GAPS) + draw(ITEMS) + draw(GAPS) for _ in range(draw(st.integers(0, 4)))]
-    comma = "," if items and draw(st.booleans()) else ""
+    comma = draw(st.sampled_from(["", ","])) if items else ""
     return f"list = [{','.join(items)}{comma}{draw(GAPS)}] # end\n"
 
 
