@@ -107,3 +107,14 @@ async def test_a_demo_does_not_go_into_a_home_in_use(home: Home, calls: Blocking
             home.themes_dir.rmdir()
             home.archives_dir.rmdir()
         assert home.config_file.read_text() == text
+
+
+async def test_what_is_commented_out_is_right_once_it_is_not(
+    home: Home, agents: Agents, calls: BlockingCalls, demo: bool
+) -> None:
+    await init_home(home, demo=demo, calls=calls)
+    text = re.sub(r"^# (?=\[|[a-z_]+ = )", "", home.config_file.read_text(), flags=re.MULTILINE)
+    home.config_file.write_text(text)
+    await agents.load()
+    assert agents.shared_problems == ()
+    assert ("roomy" in agents.shared.risk_profiles) == (not demo)
