@@ -40,6 +40,7 @@ class Demultiplexer:
         self._stderr = Source(Stream.STDERR, cursor.stderr)
         self._terminal = terminal
         self._rest = b""
+        self._first = b""
         self._recent: deque[bytes] = deque()
         self._recent_size = 0
 
@@ -47,6 +48,11 @@ class Demultiplexer:
     def cursor(self) -> Cursor:
         """Covers exactly the chunks returned so far; give it to the spool together with them."""
         return Cursor(self._stdout.position, self._stderr.position)
+
+    @property
+    def began_at(self) -> int:
+        """When the first frame was written, nanoseconds since 1970; 0 before it came."""
+        return parse_stamp(self._first) if self._first else 0
 
     @property
     def repeated(self) -> int:
@@ -70,6 +76,8 @@ class Demultiplexer:
         batch = Batch()
         buffer = self._rest + data if self._rest else data
         consumed = self._take_lines(buffer, batch) if self._terminal else self._take_frames(buffer, batch)
+        if not self._first and consumed:
+            self._first = buffer[:30] if self._terminal else buffer[8:38]
         self._rest = buffer[consumed:]
         self._remember(buffer[:consumed])
         self._release_overdue(batch)

@@ -11,7 +11,7 @@ from docker import APIClient
 from services.sandbox.engines.docker import DockerEngine
 from services.sandbox.engines.docker.api import Api
 from services.sandbox.engines.docker.container import Container
-from services.sandbox.engines.docker.follow import Follower, Lag
+from services.sandbox.engines.docker.follow import Follower
 from tests.engine.conditions import eventually
 from tests.engine.followed import following, made_outside, started, until_ended
 from tests.engine.sandboxes import Sandboxes
@@ -70,7 +70,7 @@ async def test_a_reader_that_cannot_keep_up_never_blocks_the_sandbox(
     engine: DockerEngine, sandboxes: Sandboxes, spool: Spool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The follower reads nothing while it is held up; the sandbox ends all the same, and nothing is lost."""
-    monkeypatch.setattr("services.sandbox.engines.docker.follow._PAUSES", ((0, 1.5),))
+    monkeypatch.setattr("services.sandbox.engines.docker.pace.Pace.pause_after", lambda *_: 1.5)
     sandbox = await started(engine, sandboxes.script("echo begin; sleep 0.3; " + COUNTER % 100_000))
     async with following(engine, sandbox, spool) as task:
         await eventually(lambda: spool.lines() == [b"begin"])
@@ -96,9 +96,3 @@ async def test_an_engine_with_another_clock_is_followed_and_not_read_again_and_a
     await Follower(look, spool.writer, now=lambda: time.time_ns() + ahead).run()
     assert spool.stdout == [str(number).encode() for number in range(1, 41)]
     assert looks <= 5
-
-
-def test_lag_is_what_comes_on_top_of_the_least_difference_of_the_clocks() -> None:
-    lag = Lag()
-    assert [lag.of(at, now) for at, now in ((0, 900), (100, 950), (200, 1100), (300, 1150))] == [0, 0, 50, 0]
-    assert Lag(least=0).of(at=100, now=400) == 300

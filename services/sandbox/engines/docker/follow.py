@@ -4,8 +4,9 @@ One loop does it all. Ask what the container is, and read its log from the spool
 and once it has exited without following, until such a reading is whole and brings nothing new. Three faults of engines
 make it so:
 - they cut the tail of a follow when a container exits after a burst;
-- they skip a whole file of their log when the follower is more than a file behind, so one that is or falls far behind
-  catches up by reading what is there, which skips nothing;
+- they find where to begin by reading their log from its start, so that who is close behind asks for the last lines;
+- they skip a whole file of their log when the follower is more than a file behind. No sandbox fills a file in no time,
+  so that shows as a jump in time, and what is there is read again without following, which skips nothing;
 - a stream they lose ends like any other. While they are away, the loop waits.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -24,20 +26,19 @@ from services.sandbox.engines.docker.api import Api, EngineStream
 from services.sandbox.engines.docker.container import Container
 from services.sandbox.engines.docker.failures import Refused
 from services.sandbox.engines.docker.instants import nanoseconds, since
+from services.sandbox.engines.docker.pace import Pace, Rate
 
 _IDLE_SECONDS = 0.1
 """After so long without output a line that has not ended is written as it is."""
 
-_PAUSES = ((40 * 1024, 0.0), (8 * 1024, 0.003), (1024, 0.01), (0, 0.1))
-"""After so many bytes at once, how many seconds output may gather: few large reads cost less than many small ones.
-
-The kernel holds some 270 lines, about 40 KiB, for a reader that pauses; then the engine waits."""
-
-_BEHIND = 50_000_000
-"""Nanoseconds behind the sandbox from which on there are no pauses."""
-
 _SKEW = 1_000_000_000
 """Nanoseconds by which one stream's frames may lie behind the other's in the log; generous by far."""
+
+_NEAR = 60_000_000_000
+"""Nanoseconds that output may be old to be followed at once."""
+
+_TAIL_SECONDS, _TAIL_LINES = 0.5, 1000
+"""How much more than the lines of the last moment is asked for, by who is close behind."""
 
 _FASTEST = 200_000_000
 """Bytes a second that no sandbox writes through an engine: so a log file lasts some time at least."""
@@ -71,26 +72,6 @@ class _Waits:
         self.seconds = _FIRST_WAIT
 
 
-class Lag:
-    """How far a reader is behind what it reads, though the clocks of both may differ.
-
-    The least difference between them ever seen stands for none.
-
-    Args:
-        least: A difference known before, nanoseconds.
-    """
-
-    def __init__(self, least: int | None = None) -> None:
-        self.least = least
-
-    def of(self, at: int, now: int) -> int:
-        """Nanoseconds by which something written at `at` by the engine's clock is late at `now` by ours."""
-        difference = now - at
-        if self.least is None or difference < self.least:
-            self.least = difference
-        return difference - self.least
-
-
 class Follower:
     """Brings one sandbox's output into its spool.
 
@@ -109,8 +90,10 @@ class Follower:
         self._look = look
         self._spool = spool
         self._now = now
-        self._lag = Lag()
+        self._rate = Rate()
         self._caught_up = False
+        self._whole_at = 0.0
+        self._asks_for_tail = True
         self._open_lines: dict[Stream, bool] = {}
         self._complaint = ""
 
@@ -124,13 +107,13 @@ class Follower:
         failures, exited = 0, False
         while True:
             before = self._spool.cursor
-            reading = None
+            reading, whole = None, False
             try:
                 api, container = await self._look()
                 exited = container.status == "exited"
                 if container.status != "created":
                     reading = self._reading(container, exited=exited)
-                    await self._read(api, container, reading)
+                    whole = await self._read(api, container, reading)
                 failures = 0
             except EngineUnavailable:
                 self._caught_up = False
@@ -142,9 +125,9 @@ class Follower:
                     return
             else:
                 taken = self._spool.cursor != before
-                if reading is _Reading.LAST and not taken:
+                if reading is _Reading.LAST and whole and not taken:
                     return
-                if taken or reading is _Reading.CATCH_UP:
+                if taken or reading is _Reading.CATCH_UP or (reading is not None and not whole):
                     waits.reset()
                     continue
             await waits.wait()
@@ -155,13 +138,12 @@ class Follower:
         return _Reading.FOLLOW if self._caught_up or self._is_near(container) else _Reading.CATCH_UP
 
     def _is_near(self, container: Container) -> bool:
-        """Whether all that is to come is so young that it lies within one file of the log."""
-        longest = _longest_lag(container.log_file_size)
+        """Whether what is to come is young: then it is one piece, most likely, and may be followed at once."""
         newest = _newest(self._spool.cursor) or nanoseconds(container.created) or 0
-        return longest is None or 0 <= self._now() - newest < longest // 2
+        return 0 <= self._now() - newest < _NEAR
 
-    async def _read(self, api: Api, container: Container, reading: _Reading) -> None:
-        """Read the log once from the cursor on, and find out whether we are close behind now.
+    async def _read(self, api: Api, container: Container, reading: _Reading) -> bool:
+        """Read the log once from the cursor on; whether that came to its end, so that we are close behind now.
 
         Raises:
             SandboxGone: There is no such container.
@@ -173,33 +155,56 @@ class Follower:
         demultiplexer = Demultiplexer(before, terminal=container.config.tty)
         begin = None if before == Cursor() else earliest(before, self._open_lines, _SKEW)
         follows = reading is _Reading.FOLLOW
-        longest_lag = _longest_lag(container.log_file_size) if follows else None
-        self._lag = Lag(self._lag.least if self._caught_up else 0 if follows else None)
-        with await _open(api, container.id, begin, reading) as stream:
+        jumps = _Jumps(_newest(before), _shortest_jump(container.log_file_size) if follows else math.inf)
+        tail = self._tail()
+        pace = Pace()
+        opened_at = time.monotonic()
+        with await _open(api, container.id, reading, begin=begin, tail=tail) as stream:
             while True:
                 data = await stream.read_within(_IDLE_SECONDS)
                 if data is None:
                     self._append(demultiplexer.flush(), demultiplexer.cursor)
                     data = await stream.read()
+                    jumps.waited()
                 if not data:
                     break
                 chunks, cursor = demultiplexer.feed(data), demultiplexer.cursor
-                lag = self._lag.of(_newest(cursor), self._now()) if chunks else None
-                if longest_lag is not None and lag is not None and lag > longest_lag:
+                if tail is not None and not self._reaches_back(demultiplexer.began_at, before):
+                    self._asks_for_tail = False
+                    return False
+                if jumps.are_in(chunks):
                     self._caught_up = False
-                    return
+                    return False
                 if chunks and self._spool.cursor == before and not demultiplexer.repeated:
                     self._note_gap(before, chunks[0])
                 self._append(chunks, cursor)
-                await asyncio.sleep(0 if lag is None or lag > _BEHIND else _pause(len(data)))
+                await asyncio.sleep(pace.pause_after(data))
             if reading is _Reading.LAST:
                 self._append(demultiplexer.flush(ended=True), demultiplexer.cursor)
-        self._caught_up = True
+        self._caught_up = self._asks_for_tail = True
+        self._whole_at = time.monotonic() if follows else opened_at
+        return True
+
+    def _tail(self) -> int | None:
+        """How many of the last lines hold all that is new, and what came shortly before; None when nobody can tell."""
+        away = time.monotonic() - self._whole_at
+        if not (self._caught_up and self._asks_for_tail and away < _TAIL_SECONDS and self._spool.cursor != Cursor()):
+            return None
+        return self._rate.lines_in(_SKEW / 1e9 + _TAIL_SECONDS + away) + _TAIL_LINES
+
+    @staticmethod
+    def _reaches_back(began_at: int, cursor: Cursor) -> bool:
+        """Whether lines from `began_at` on hold all that is new, and of no instant taken before only a part."""
+        if not began_at:
+            return True
+        positions = [position.at for position in (cursor.stdout, cursor.stderr) if position.at]
+        return began_at < max(positions) - _SKEW and all(abs(began_at - at) > _SKEW for at in positions)
 
     def _append(self, chunks: Sequence[Chunk], cursor: Cursor) -> None:
         if chunks:
             for chunk in chunks:
                 self._open_lines[chunk.stream] = not chunk.data.endswith(b"\n")
+            self._rate.note(chunks)
             self._spool.append(chunks, cursor)
 
     def _note_gap(self, before: Cursor, first: Chunk) -> None:
@@ -219,13 +224,15 @@ class Follower:
             self._spool.note("the rest of the output, if there is any, cannot be read")
 
 
-async def _open(api: Api, container: str, begin: int | None, reading: _Reading) -> EngineStream:
-    """Open the log.
+async def _open(api: Api, container: str, reading: _Reading, *, begin: int | None, tail: int | None) -> EngineStream:
+    """Open the log from an instant on, or at its last lines where their number is given.
 
     HTTP 1.1 marks the end of an answer, and puts a chunk around every line; 1.0 costs less, and its end may be a loss.
     """
     query: dict[str, str | int] = {"stdout": 1, "stderr": 1, "timestamps": 1, "follow": 0}
-    if begin is not None:
+    if tail is not None:
+        query["tail"] = tail
+    elif begin is not None:
         query["since"] = since(begin)
     if reading is _Reading.FOLLOW:
         query["follow"] = 1
@@ -259,17 +266,38 @@ def earliest(cursor: Cursor, open_lines: dict[Stream, bool], skew: int) -> int:
     return found
 
 
-def _longest_lag(file_size: int | None) -> int | None:
-    """Nanoseconds within which no more than a file of the log can be written; None when there is only one."""
-    return None if file_size is None else file_size * 1_000_000_000 // _FASTEST
+class _Jumps:
+    """Looks for jumps in time that cannot be the sandbox's silence, since the engine had more to send all along.
+
+    Args:
+        at: When the last frame taken was written, nanoseconds since 1970; 0 for none.
+        shortest: Nanoseconds.
+    """
+
+    def __init__(self, at: int, shortest: float) -> None:
+        self._at = at
+        self._shortest = shortest
+
+    def waited(self) -> None:
+        """There was nothing to read for a while."""
+        self._at = 0
+
+    def are_in(self, chunks: Sequence[Chunk]) -> bool:
+        """Whether there is a jump before or among these."""
+        for chunk in chunks:
+            before, self._at = self._at, chunk.at
+            if before and chunk.at - before > self._shortest:
+                return True
+        return False
+
+
+def _shortest_jump(file_size: int | None) -> float:
+    """Nanoseconds within which no file of the log can be filled; for ever when there is only one."""
+    return math.inf if file_size is None else file_size * 1e9 / _FASTEST
 
 
 def _newest(cursor: Cursor) -> int:
     return max(cursor.stdout.at, cursor.stderr.at)
-
-
-def _pause(size: int) -> float:
-    return next(seconds for least, seconds in _PAUSES if size >= least)
 
 
 def _clock(at: int) -> str:
