@@ -166,8 +166,16 @@ def _more(old: float | None, new: float | None) -> bool:
 
 def _lists(what: str, before: Iterable[str], after: Iterable[str]) -> Iterator[Change]:
     old, new = list(before), list(after)
+    if "*" in new:
+        if "*" not in old:
+            yield Change(f"may now {what.format('*')}", widens=True)
+        return
+    if "*" in old:
+        rest = f", only {', '.join(new)}" if new else ""
+        yield Change(f"may no longer {what.format('*')}{rest}", widens=False)
+        return
     for entry in _only(new, old):
-        yield Change(f"may now {what.format(entry)}", widens="*" not in old)
+        yield Change(f"may now {what.format(entry)}", widens=True)
     for entry in _only(old, new):
         yield Change(f"may no longer {what.format(entry)}", widens=False)
 

@@ -28,6 +28,7 @@ SAID = [
     ({"workspace_only": False}, "reaches everything nothing forbids", True),
     ({"commands": ("git", "cargo", "ls", "/usr/bin/lint", "rm")}, "may now run rm", True),
     ({"commands": ("git", "cargo", "ls")}, "may no longer run /usr/bin/lint", False),
+    ({"commands": ("git", "*")}, "may now run *", True),
     ({"level": "full"}, "works at level full, was supervised", True),
     ({"block": False}, "high-risk commands are no longer blocked", True),
     ({"allowed_tools": ()}, "may now use every tool not excluded", True),
@@ -56,6 +57,15 @@ SAID = [
 def test_a_change_is_said_in_words(changed: dict[str, Any], text: str | None, widens: bool) -> None:
     found = changes(policy(), policy(**changed))
     assert [(change.text, change.widens) for change in found] == ([] if text is None else [(text, widens)])
+
+
+def test_a_list_that_takes_the_place_of_everything_narrows() -> None:
+    everything, some, none = (policy(commands=entries) for entries in (("*", "git"), ("git", "ls"), ()))
+    assert [(one.text, one.widens) for one in changes(everything, some)] == [
+        ("may no longer run *, only git, ls", False)
+    ]
+    assert [(one.text, one.widens) for one in changes(everything, none)] == [("may no longer run *", False)]
+    assert changes(everything, policy(commands=("*",))) == ()
 
 
 def test_nothing_changed_says_nothing_and_the_way_back_undoes_every_widening() -> None:
