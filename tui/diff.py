@@ -15,6 +15,8 @@ _CONTEXT = 2
 _BEFORE = 60
 _LONGEST = 400
 _GUTTER = 5
+_MANY = 4000
+"""Lines from which on often repeated ones are not matched, since that takes too long."""
 
 
 def diff_lines(before: str, after: str) -> list[Cell]:
@@ -25,7 +27,8 @@ def diff_lines(before: str, after: str) -> list[Cell]:
         after: As it would be; both are cleaned here.
     """
     old, new = before.splitlines(), after.splitlines()
-    groups = difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_CONTEXT)
+    hasty = len(old) + len(new) > _MANY
+    groups = difflib.SequenceMatcher(None, old, new, autojunk=hasty).get_grouped_opcodes(_CONTEXT)
     lines: list[Cell] = []
     for group in groups:
         if lines:

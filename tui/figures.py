@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 
 from rich.cells import cell_len
 
@@ -91,6 +92,17 @@ def middle(text: str, width: int, ellipsis: str = "…") -> str:
                 break
             parts.append(character)
     return "".join(head) + ellipsis + "".join(reversed(tail))
+
+
+def from_home(text: str, home: str = "") -> str:
+    """Write `~` for the operator's home wherever a path in a text starts with it.
+
+    Args:
+        text: A path, or a sentence with paths in it.
+        home: Where it is; "" asks the environment.
+    """
+    home = home or str(Path.home())
+    return "~" if text == home else text.replace(f"{home}/", "~/")
 
 
 def counted(count: int, one: str, many: str = "") -> str:

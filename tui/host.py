@@ -32,7 +32,6 @@ EXCLUSIVE = frozenset(
         "trial",
         "effective",
         "answer",
-        "look",
     }
 )
 """The kinds of tasks of which only the newest matters."""

@@ -86,7 +86,7 @@ AGENTS = {
 
         [permissions]
         allowed_commands = ["git", "ls", "cat", "make"]
-        allowed_roots = ["/srv/projects/shared"]
+        allowed_roots = ["~/projects/shared"]
 
         [workspace.access]
         researcher = "read"
@@ -315,6 +315,7 @@ class Scene:
     def write(self) -> None:
         """Write what lies on disk."""
         self.home.agents_dir.mkdir(parents=True)
+        (self.home.root.parent / "projects/shared").mkdir(parents=True)
         self.home.config_file.write_text(textwrap.dedent(SHARED))
         for alias, text in AGENTS.items():
             (self.home.agent_dir(alias) / "workspace").mkdir(parents=True)

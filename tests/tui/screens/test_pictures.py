@@ -39,7 +39,7 @@ PICTURES = [
     *(
         Picture(f"{screen}-{columns}x{rows}-{theme}", (columns, rows), f"pinfold-{theme}", keys, awaits)
         for screen, keys, awaits in (
-            ("agents", ("1", "G"), ("reviewer", "enabled")),
+            ("agents", ("1", "G"), ("reviewer", "Profile")),
             ("sandboxes", ("3", "j", "j"), ("2 failed",)),
         )
         for columns, rows in (WIDE, SMALL)
@@ -61,11 +61,12 @@ PICTURES = [
 
 
 @pytest.fixture(autouse=True)
-def fixed_surroundings(monkeypatch):
+def fixed_surroundings(monkeypatch, tmp_path):
     for name in ("NO_COLOR", "LC_ALL", "LC_CTYPE", "PINFOLD_ASCII"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(Input, "cursor_blink", False)
     time.tzset()
     yield
@@ -75,7 +76,7 @@ def fixed_surroundings(monkeypatch):
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
 def test_picture(picture, tmp_path, snap_compare) -> None:
-    scene = Scene(Home(tmp_path / "home"))
+    scene = Scene(Home(tmp_path / ".pinfold"))
     scene.write()
     scene.app.animation_level = "none"
     try:

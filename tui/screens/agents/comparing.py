@@ -65,7 +65,8 @@ class CompareVersions(Dialog[frozenset[Path]]):
     def __init__(self, alias: str, disagreements: Sequence[Disagreement]) -> None:
         super().__init__(id="compare")
         self._alias = alias
-        self._questions = {dotted(found.path): Question.of(found) for found in disagreements}
+        ordered = sorted(disagreements, key=lambda found: not found.conflicts)
+        self._questions = {dotted(found.path): Question.of(found) for found in ordered}
         self._table: Table[Question] = Table(_columns(), lambda question: dotted(question.path), id="questions")
         self._whole = LinesView(id="whole")
 

@@ -56,7 +56,9 @@ class Drafts:
         draft = standing.draft
         try:
             if draft is None or not draft.changed:
-                return replace(standing, draft=await agents.draft(alias), refusal=None, diverged=False)
+                draft = await agents.draft(alias)
+                undo = standing.undo if standing.undo and standing.undo.saved.base == draft.base else None
+                return replace(standing, draft=draft, refusal=None, undo=undo, diverged=False)
             found = await agents.disagreements(draft)
             diverged = any(not same(one.theirs, one.base) for one in found)
             if not diverged:
@@ -192,8 +194,12 @@ class Drafts:
             self._standings[alias] = Standing(undo=self.of(alias).undo)
             await self._put(alias, await self._looked(alias), typing_ends=True)
 
-    async def rebase(self, alias: str, keep: Collection[Path]) -> None:
-        """Begin anew with what is on disk, and make those changes again whose path is in `keep`.
+    async def rebase(self, alias: str, keep: Collection[Path] | None = None) -> None:
+        """Begin anew with what is on disk, and make changes again.
+
+        Args:
+            alias: The agent.
+            keep: The paths of the changes to make again; None is all of them.
 
         Raises:
             ConfigError: The file is not usable.

@@ -93,7 +93,8 @@ class PermissionEditor(Vertical):
 
     def _say_hint(self) -> None:
         row = self._form.row
-        self._hint.update(Content(row.help if row is not None else ""))
+        typing = "enter takes it, esc leaves it as it was" if self._form.asking else ""
+        self._hint.update(Content(typing or (row.help if row is not None else "")))
 
     @on(Form.Moved)
     def _move(self) -> None:

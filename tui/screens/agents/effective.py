@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from services.errors import PinfoldError
 from services.policy import Confinement, Decision, Policy, Rule, confinement
 from tui.explaining import QUESTIONS, question_to, rules_said, verdict_said
-from tui.figures import middle
+from tui.figures import from_home, middle
 from tui.glyphs import glyphs
 from tui.host import host
 from tui.screens.agents.drafts import Drafts
@@ -119,7 +119,9 @@ def answer_lines(alias: str, decision: Decision, width: int) -> list[Cell]:
         width: Columns of the terminal there are.
     """
     said, tone = verdict_said(alias, decision)
-    lines = [cell(line, tone) for line in textwrap.wrap(safe(said[:_LONGEST]), width, subsequent_indent="  ")]
+    lines = [
+        cell(line, tone) for line in textwrap.wrap(safe(from_home(said[:_LONGEST])), width, subsequent_indent="  ")
+    ]
     rules = list(rules_said(decision))
     lines += [_rule_line(name, rule, width) for name, rule in rules[:_MOST_RULES]]
     if len(rules) > _MOST_RULES:
@@ -130,7 +132,7 @@ def answer_lines(alias: str, decision: Decision, width: int) -> list[Cell]:
 def _rule_line(part: str, rule: Rule, width: int) -> Cell:
     """A rule after its place: where it is written matters more than the end of a long path."""
     place = f"{place_of(rule.origin):<18}"
-    subject = f" {safe(rule.subject[:_LONGEST])}" if rule.subject else ""
+    subject = f" {safe(from_home(rule.subject[:_LONGEST]))}" if rule.subject else ""
     effect = f": {safe(rule.effect)}"
     room = max(width - 14 - len(place) - len(effect), 12)
     what = middle(safe(rule.kind) + subject, room, glyphs().ellipsis)

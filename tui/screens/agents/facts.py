@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui.figures import middle, size
+from tui.figures import from_home, middle, size
 from tui.glyphs import glyphs
 from tui.looks import Tone
 from tui.text import safe
@@ -31,6 +31,9 @@ _SECTIONS = {
 
 _NAMELESS = {"allowed command", "allowed domain", "allowed tool", "env_passthrough", "level", "network"}
 """Kinds of rules whose section says already what they are."""
+
+_UNNAMED = {"allowed_tools": "tools not named"}
+"""What a rule is about that names no subject."""
 
 _TONES: dict[str, Tone] = {"forbidden": "bad", "never": "bad", "nothing is reached": "bad", "every host": "warn"}
 _LONGEST = 2000
@@ -75,18 +78,20 @@ def facts_of(policy: Policy, confinement: Confinement | None) -> tuple[Fact, ...
 
 def _of_rule(rule: Rule) -> Fact:
     subject = safe(rule.subject[:_LONGEST])
-    what = subject if rule.kind in _NAMELESS and subject else f"{rule.kind} {subject}".rstrip()
+    what = (
+        _UNNAMED.get(rule.kind, "") if not subject else subject if rule.kind in _NAMELESS else f"{rule.kind} {subject}"
+    )
     return Fact("", _SECTIONS[rule.kind], what, safe(rule.effect), place_of(rule.origin), _TONES.get(rule.effect, ""))
 
 
 def _files(policy: Policy) -> Iterator[Fact]:
     own = next((rule.place for rule in policy.paths.rules if rule.kind == "Pinfold's own files"), None)
     for rule in policy.paths.rules:
-        named = rule.name or (rule.kind if rule.place == own else _from_home(rule.place, policy))
+        named = rule.name or (rule.kind if rule.place == own else from_home(rule.place))
         what = safe(named[:_LONGEST])
         yield Fact("", "files", what, rule.effect, place_of(rule.origin), _TONES.get(rule.effect, ""))
     elsewhere = "forbidden" if policy.paths.workspace_only else "read and write"
-    tone: Tone = "" if policy.paths.workspace_only else "warn"
+    tone: Tone = "muted" if policy.paths.workspace_only else "warn"
     yield Fact("", "files", "everything else", elsewhere, place_of(policy.paths.elsewhere), tone)
 
 
@@ -98,11 +103,6 @@ def place_of(origin: Origin) -> str:
     return f"{origin.file.name}:{line}" if line else origin.file.name
 
 
-def _from_home(place: str, policy: Policy) -> str:
-    home = str(policy.paths.home)
-    return f"~{place[len(home) :]}" if place.startswith(f"{home}/") else place
-
-
 def _allowances(policy: Policy) -> Iterator[Fact]:
     held = policy.allowances
     for what, value in (
@@ -112,7 +112,7 @@ def _allowances(policy: Policy) -> Iterator[Fact]:
         ("an approval", f"{held.approval_timeout:g} s"),
         ("delegation", policy.delegation),
     ):
-        yield Fact("", "limits", what, value, "")
+        yield Fact("", "limits", what, value, f"profile {safe(policy.profile)}")
 
 
 def _of_sandbox(confinement: Confinement, policy: Policy) -> Iterator[Fact]:
@@ -122,7 +122,7 @@ def _of_sandbox(confinement: Confinement, policy: Policy) -> Iterator[Fact]:
             yield Fact("", "sandbox", f"{warning} {safe(refusal)}", "cannot be made", "", "bad")
     for mount in confinement.mounts:
         effect = "read and write" if mount.writable else "read only"
-        yield Fact("", "sandbox", safe(mount.target), effect, safe(_from_home(mount.source, policy)))
+        yield Fact("", "sandbox", safe(from_home(mount.target)), effect, safe(from_home(mount.source)))
     for mask in confinement.masks:
         yield Fact("", "sandbox", safe(mask.target), "hidden: empty inside", "", "bad")
     yield Fact("", "sandbox", "network", confinement.network, "")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.agents import Agent, AgentConfig, RiskProfile, dotted, line_finder
-from tui.figures import size
+from tui.figures import from_home, size
+from tui.glyphs import glyphs
 from tui.screens.agents.fields import ACCESS, ACCESS_LABELS, ACCESSES, FIXED, PROFILE, SECTIONS, Field, Path
 from tui.text import safe
 from tui.widgets.form import FormRow, Note
@@ -131,14 +132,14 @@ class _Writer:
             own=own,
             changed=changed,
             notes=notes.get(key, ()),
-            help=f"{one.help}  {full}",
+            help=f"{one.help} {glyphs().dash} {full}",
         )
 
     def _entries(self, one: Field, *, own: bool) -> tuple[str, ...]:
         if one.path == ("sandbox", "memory") and not own:
             settings = self.subject.agent.settings
             return (size(settings.memory),) if settings and settings.memory is not None else ()
-        return tuple(safe(value[:LONGEST]) for value in values_of(self.subject.agent, one))
+        return tuple(safe(from_home(value[:LONGEST])) for value in values_of(self.subject.agent, one))
 
     def _origin(self, one: Field, own: bool, lines: Lines) -> tuple[str, str]:
         """Where a field's value is written, short, and with the file and line."""
@@ -196,7 +197,13 @@ class _Writer:
             value = getattr(profile, key)
             shown = () if value is None else (safe(_typed(value)),)
             yield FormRow(
-                f"profile.{key}", label, "fixed", shown, empty="unlimited", origin=origin, help=f"{help}  {full}"
+                f"profile.{key}",
+                label,
+                "fixed",
+                shown,
+                empty="unlimited",
+                origin=origin,
+                help=f"{help} {glyphs().dash} {full}",
             )
 
 

@@ -250,6 +250,8 @@ class AgentsScreen(FrameScreen):
 
     async def _switch(self, row: AgentRow) -> None:
         agent = await self.host.pinfold.agents.set_enabled(row.alias, not row.enabled)
+        if self._drafts is not None and self._drafts.of(row.alias).count and not self._drafts.of(row.alias).diverged:
+            await self._drafts.rebase(row.alias)  # the operator's own change is no news
         enabled = agent.config is not None and agent.config.agent.enabled
         self.host.told(f"{row.alias} is {'enabled' if enabled else 'disabled'}")
 

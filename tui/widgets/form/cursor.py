@@ -36,12 +36,22 @@ class FormCursor(Container, can_focus=True):
 
     def on_focus(self) -> None:
         """Draw the cursor."""
-        self._lines.active = True
-        self._lines.refresh()
+        self._light()
 
     def on_blur(self) -> None:
-        """Draw no cursor."""
-        self._lines.active = False
+        """Draw no cursor, unless the focus only moved inside."""
+        self._light()
+
+    def on_descendant_focus(self) -> None:
+        """Draw the cursor while something is typed at it, too."""
+        self._light()
+
+    def on_descendant_blur(self) -> None:
+        """Draw no cursor, unless the focus only moved inside."""
+        self._light()
+
+    def _light(self) -> None:
+        self._lines.active = self.has_focus_within
         self._lines.refresh()
 
     # ── where it is ───────────────────────────────────────────────────────────────────────────────────────────

@@ -97,6 +97,7 @@ class Form(FormCursor):
         self._place_entry()
         self.mount(self._entry)
         self._entry.focus()
+        self._say(self.Moved)
 
     def stop_asking(self) -> None:
         """Take the line to type in away."""
@@ -107,6 +108,7 @@ class Form(FormCursor):
                 self.focus()
             entry.remove()
             self._draw(self._given)
+            self._say(self.Moved)
 
     def show_trouble(self, notes: Sequence[Note]) -> None:
         """Say at its field what is wrong with the text being typed."""
@@ -173,7 +175,7 @@ class Form(FormCursor):
         """Offer only what can be done where the cursor is."""
         row, slot = self.row, self._lines.cursor[1]
         if action in ("change", "add", "remove", "reset", "left", "right"):
-            if row is None or row.kind in UNCHANGEABLE or self.read_only:
+            if row is None or row.kind in UNCHANGEABLE or self.read_only or self.asking:
                 return False
             if action == "add":
                 return row.kind == "list"

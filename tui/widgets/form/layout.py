@@ -41,7 +41,7 @@ class Columns:
     @classmethod
     def of(cls, width: int) -> Columns:
         """Share out a width."""
-        label, origin = (17, 16) if width >= _WIDE else (16, 14)
+        label, origin = (17 if width >= _WIDE else 16), 16
         value = GUTTER + label
         return cls(label, value, max(width - value - origin - 1, 8), origin)
 

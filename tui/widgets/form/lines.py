@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Size
@@ -27,6 +28,7 @@ class FormLines(ScrollView, can_focus=False):
         "form--row",
         "form--chip",
         "form--cursor",
+        "form--line",
         *(f"form--{tone}" for tone in ("muted", "strong", "accent", "good", "warn", "bad")),
     }
 
@@ -103,8 +105,17 @@ class FormLines(ScrollView, can_focus=False):
         if line.note is not None:
             return self._strip(self._note(line), base, width)
         if row.kind == "heading":
-            return self._strip((Span("   "), Span(row.label, "muted")), base, width)
+            return self._heading(row, base, width)
         return self._value_line(line, row, base, width, here=here and self.active)
+
+    def _heading(self, row: FormRow, base: Style, width: int) -> Strip:
+        signs = glyphs()
+        rule = self.get_component_rich_style("form--line", partial=True)
+        label = f"{row.label} "
+        dashes = signs.line * max(width - GUTTER - cell_len(label), 0)
+        muted = base + self._tone("muted")
+        strip = Strip([Segment(" " * GUTTER, base), Segment(label, muted), Segment(dashes, base + rule)])
+        return strip.adjust_cell_length(width, base)
 
     def _note(self, line: FormLine) -> Cell:
         assert line.note is not None

@@ -155,3 +155,13 @@ async def test_a_profile_changed_on_disk_shows_in_the_form(edited) -> None:
         config = edited.home.config_file
         config.write_text(config.read_text().replace('["~/.ssh"]', '["~/.ssh", "~/.gnupg"]'))
         await until(lambda: "~/.gnupg" in line_of(app, "Forbidden"), pilot)
+
+
+async def test_enabling_or_disabling_an_agent_keeps_what_is_not_saved(edited) -> None:
+    async with form_of(edited) as (app, pilot, form):
+        await add_entry(app, pilot, form, COMMANDS, "pip")
+        await pilot.press("e")
+        await until(lambda: "– off" in shown(app), pilot)
+        await until(lambda: drafts(app).of("worker").draft.base == edited.home.agent_file("worker").read_bytes(), pilot)
+        assert "changed on disk" not in shown(app)
+        assert "^s save" in shown(app)
