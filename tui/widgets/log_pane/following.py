@@ -25,6 +25,9 @@ from tui.widgets.log_pane.viewport import Place
 FRAMES = 15
 """Most often the lines are drawn for new output, times a second."""
 
+_FRAMES_IN_A_FLOOD = 8
+"""The same while every frame brings more lines than fit: nobody can read them, and drawing costs as much as reading."""
+
 _SIDEWAYS = 8
 
 
@@ -109,12 +112,14 @@ class FollowingPane(Vertical, can_focus=True):
         self._tell()
 
     async def _follow(self, reader: SpoolReader) -> None:
+        drawn = reader.end
         while True:
             await self._in_sight()
             size = reader.size
             self.lines.take_in()
             self._tell()
-            await asyncio.sleep(1 / FRAMES)
+            flooded, drawn = reader.end - drawn > self.lines.size.height, reader.end
+            await asyncio.sleep(1 / (_FRAMES_IN_A_FLOOD if flooded else FRAMES))
             await reader.changed(size)
 
     def _begin_task(self, task: Coroutine[Any, Any, None], group: str) -> None:

@@ -157,7 +157,7 @@ class Follower:
         follows = reading is _Reading.FOLLOW
         jumps = _Jumps(_newest(before), _shortest_jump(container.log_file_size) if follows else math.inf)
         tail = self._tail()
-        pace = Pace()
+        pace = Pace(self._now)
         opened_at = time.monotonic()
         with await _open(api, container.id, reading, begin=begin, tail=tail) as stream:
             while True:
@@ -166,6 +166,7 @@ class Follower:
                     self._append(demultiplexer.flush(), demultiplexer.cursor)
                     data = await stream.read()
                     jumps.waited()
+                    pace.waited()
                 if not data:
                     break
                 chunks, cursor = demultiplexer.feed(data), demultiplexer.cursor
@@ -178,7 +179,7 @@ class Follower:
                 if chunks and self._spool.cursor == before and not demultiplexer.repeated:
                     self._note_gap(before, chunks[0])
                 self._append(chunks, cursor)
-                await asyncio.sleep(pace.pause_after(data))
+                await asyncio.sleep(pace.pause_after(data, _newest(cursor)))
             if reading is _Reading.LAST:
                 self._append(demultiplexer.flush(ended=True), demultiplexer.cursor)
         self._caught_up = self._asks_for_tail = True

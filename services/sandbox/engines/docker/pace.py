@@ -13,29 +13,46 @@ _FULL = (40 * 1024, 250)
 _GATHERED = (24 * 1024, 150)
 """Bytes, or lines, to let gather before they are read: few large reads cost less than many small ones."""
 
+_BEHIND = 50_000_000
+"""Nanoseconds from which on a reader is behind."""
+
 _LONGEST_PAUSE = 0.1
 _SECOND = 1_000_000_000
 
 
 class Pace:
-    """How long to let output gather, judged by how fast it came last.
+    """How long to let output gather, judged by how fast it came last; not at all for a reader that is behind.
 
     Args:
-        clock: Seconds.
+        now: The reader's clock, nanoseconds since 1970; the writer's may differ.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._read_at = clock()
+    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
+        self._now = now
+        self._read_at = now()
+        self._waited = False
+        self._difference = 0
 
-    def pause_after(self, data: bytes) -> float:
-        """Seconds to wait after something was read: none when more waits already."""
-        before, self._read_at = self._read_at, self._clock()
+    def waited(self) -> None:
+        """There was nothing to read: what comes next comes at once, and tells how the clocks differ."""
+        self._waited = True
+
+    def pause_after(self, data: bytes, at: int) -> float:
+        """Seconds to wait after something was read: none when more waits already.
+
+        Args:
+            data: What was read.
+            at: When the last of it was written, nanoseconds since 1970.
+        """
+        before, self._read_at = self._read_at, self._now()
+        late = self._read_at - at
+        if self._waited:
+            self._waited, self._difference = False, late
         sizes = (len(data), data.count(b"\n"))
-        if any(size >= full for size, full in zip(sizes, _FULL, strict=True)):
+        if late - self._difference > _BEHIND or any(size >= full for size, full in zip(sizes, _FULL, strict=True)):
             return 0.0
         gathered = max(size / enough for size, enough in zip(sizes, _GATHERED, strict=True))
-        return min((self._read_at - before) / gathered, _LONGEST_PAUSE)
+        return min((self._read_at - before) / _SECOND / gathered, _LONGEST_PAUSE)
 
 
 class Rate:
