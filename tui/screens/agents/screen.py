@@ -11,7 +11,6 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from tui.actions import Scope
-from tui.figures import counted
 from tui.keymap import bindings
 from tui.screens.agents.columns import agent_columns
 from tui.screens.agents.detail import AgentDetail
@@ -157,7 +156,7 @@ class AgentsScreen(FrameScreen):
         drafts = self._drafts
         if drafts is None:
             return []
-        return [f"{alias}: {_lost(drafts.of(alias))}" for alias in drafts.open]
+        return [f"{alias}: {drafts.of(alias).lost}" for alias in drafts.open]
 
     # ── the rest of the detail ────────────────────────────────────────────────────────────────────────────────
 
@@ -298,10 +297,3 @@ class AgentsScreen(FrameScreen):
             self._agents.table.focus()
         elif not self._agents.drop_filter():
             self._agents.table.clear_marks()
-
-
-def _lost(standing: Standing) -> str:
-    parts = [counted(standing.count, "change")] if standing.count else []
-    if standing.typing is not None:
-        parts.append("a text half typed")
-    return " and ".join(parts)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from services.agents import Draft
 from services.errors import ConfigError
+from tui.figures import counted
 from tui.screens.agents.sheet import Sheet
 
 
@@ -60,6 +61,14 @@ class Standing:
     def open(self) -> bool:
         """Whether leaving now would lose something."""
         return self.count > 0 or self.typing is not None
+
+    @property
+    def lost(self) -> str:
+        """What leaving now would lose."""
+        parts = [counted(self.count, "change")] if self.count else []
+        if self.typing is not None:
+            parts.append("a text half typed")
+        return " and ".join(parts)
 
     @property
     def editable(self) -> bool:

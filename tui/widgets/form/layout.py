@@ -17,6 +17,9 @@ GUTTER = 3
 _WIDE = 84
 """A form this wide has room for long labels and origins."""
 
+_NARROW = 58
+"""A form narrower than this has no room for origins beside the values."""
+
 _PADDING = 2
 _GAP = 1
 _MATRIX_GAP = 3
@@ -30,7 +33,7 @@ class Columns:
         label: Width of the labels.
         value: Where values begin.
         room: Width of the values.
-        origin: Width of the origins.
+        origin: Width of the origins; 0 leaves them out.
     """
 
     label: int
@@ -41,7 +44,7 @@ class Columns:
     @classmethod
     def of(cls, width: int) -> Columns:
         """Share out a width."""
-        label, origin = (17 if width >= _WIDE else 16), 16
+        label, origin = (17 if width >= _WIDE else 16), (16 if width >= _NARROW else 0)
         value = GUTTER + label
         return cls(label, value, max(width - value - origin - 1, 8), origin)
 

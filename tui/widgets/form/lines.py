@@ -145,7 +145,7 @@ class FormLines(ScrollView, can_focus=False):
             segments.append(Segment(piece.text, self._piece_style(row, piece, base, here=here)))
             x = piece.x + piece.width
         strip = Strip(segments)
-        if line.first and row.origin:
+        if line.first and row.origin and self.columns.origin:
             strip = self._with_origin(strip, row, base, width)
         return strip.adjust_cell_length(width, base)
 
