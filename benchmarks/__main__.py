@@ -30,6 +30,7 @@ MEASUREMENTS = (
     Measurement("first-frame", "benchmarks.first_frame", engine=False),
     Measurement("pane", "benchmarks.pane", engine=False),
     Measurement("spool", "benchmarks.spool", engine=False),
+    Measurement("policy", "benchmarks.policy", engine=False),
     Measurement("one-container", "benchmarks.one_container", engine=True),
     Measurement("hundred-containers", "benchmarks.hundred_containers", engine=True),
 )

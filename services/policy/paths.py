@@ -97,7 +97,11 @@ class PathPolicy:
                 unresolved.append(rule)
                 continue
             by_place[found.path] = (*by_place.get(found.path, ()), rule)
-        object.__setattr__(self, "_by_place", by_place)
+        strictest_first = {
+            place: tuple(sorted(rules, key=lambda rule: rule.readable + rule.writable))
+            for place, rules in by_place.items()
+        }
+        object.__setattr__(self, "_by_place", strictest_first)
         object.__setattr__(self, "_unresolved", tuple(unresolved))
 
     def _followed_once(self, place: str, known: dict[str, Resolved] | None) -> Resolved:
@@ -142,6 +146,28 @@ class PathPolicy:
     def expand_home(self, path: str) -> str:
         """Put the operator's home for a leading `~`."""
         return f"{self.home}{path[1:]}" if path == "~" or path.startswith("~/") else path
+
+    def refused_argument(self, path: str, *, pattern: bool) -> Decision | None:
+        """The decision that refuses a word a program may take for a path; None when nothing does.
+
+        Args:
+            path: The word.
+            pattern: As for `decide_argument`.
+        """
+        if not pattern and self._is_readable(path):
+            return None
+        decision = self.decide_argument(path, pattern=pattern)
+        return decision if decision.verdict is Verdict.DENY else None
+
+    def _is_readable(self, path: str) -> bool:
+        """What `decide` would answer about reading, without the words."""
+        if _misspelling(path):
+            return False
+        found = self.follow(path)
+        if found.problem:
+            return False
+        rule = _DEVICES.get(found.path) or self.rule_at(found.path)
+        return rule.readable if rule is not None else not self.workspace_only
 
     def decide_argument(self, path: str, *, pattern: bool) -> Decision:
         """Judge a word a program may take for a path, to read or to write.
@@ -195,9 +221,7 @@ class PathPolicy:
         """Rules that cover a resolved path: the most specific first, of one place the strictest first."""
         place = real
         while True:
-            rules = self._by_place.get(place)
-            if rules:
-                yield from sorted(rules, key=lambda rule: rule.readable + rule.writable)
+            yield from self._by_place.get(place, ())
             if place == "/":
                 return
             place = place[: place.rfind("/")] or "/"

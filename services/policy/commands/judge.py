@@ -19,6 +19,7 @@ Level = Literal["readonly", "supervised", "full"]
 _SYSTEM_FOLDERS = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/usr/local/sbin/")
 _SAFE_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/zero"})
 _SAFE_SOURCES = frozenset({"/dev/null", "/dev/zero", "/dev/stdin"})
+_PATHS_WITHOUT_SLASH = frozenset({".", "..", "~"})
 _MAX_NESTING = 8
 
 
@@ -36,7 +37,7 @@ class AllowedCommand:
     @property
     def is_path(self) -> bool:
         """Whether it names one file."""
-        return "/" in self.entry or self.entry in (".", "..", "~")
+        return "/" in self.entry or self.entry in _PATHS_WITHOUT_SLASH
 
     def as_rule(self) -> Rule:
         """The entry as a decision shows it."""
@@ -60,6 +61,10 @@ class CommandPolicy:
     block_high_risk_commands: bool = True
     require_approval_for_medium_risk: bool = True
     origins: dict[str, Origin] = field(default_factory=dict)
+    _by_name: dict[str, AllowedCommand] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", _by_name(self.allowed))
 
     def decide(self, line: str) -> Decision:
         """Judge a shell line."""
@@ -128,17 +133,12 @@ class CommandPolicy:
 
     def match(self, executable: str) -> AllowedCommand | None:
         """The entry that lets a program run: an exact one before `*`."""
-        bare = _trusted_name(executable)
-        star: AllowedCommand | None = None
-        for entry in self.allowed:
-            if entry.entry == "*":
-                star = star or entry
-            elif entry.is_path:
-                if self.paths.expand_home(entry.entry) == executable:
+        if "/" in executable or executable in _PATHS_WITHOUT_SLASH:
+            for entry in self.allowed:
+                if entry.is_path and self.paths.expand_home(entry.entry) == executable:
                     return entry
-            elif bare and entry.entry.lower() == bare:
-                return entry
-        return star
+        bare = _trusted_name(executable)
+        return (self._by_name.get(bare) if bare and bare != "*" else None) or self._by_name.get("*")
 
     def path_decisions(self, command: SimpleCommand, words: tuple[Word, ...]) -> Iterator[Decision]:
         """Judge every part of a command that may be taken for a path: its redirections and arguments."""
@@ -214,7 +214,7 @@ class _Judged:
         refused = refusal(name, words[1:], piped=command.piped)
         if refused:
             return _denied(refused, Rule("program rule", name, "refused with these arguments"))
-        denied = self.paths(command, words, entry)
+        denied = self.paths(words, entry)
         if denied is not None:
             return denied
         if wrapped is not None and wrapped.words:
@@ -253,16 +253,17 @@ class _Judged:
                 return denied
         return None
 
-    def paths(self, command: SimpleCommand, words: tuple[Word, ...], entry: AllowedCommand | None) -> Decision | None:
+    def paths(self, words: tuple[Word, ...], entry: AllowedCommand | None) -> Decision | None:
         executable = words[0].text
         if "/" in executable and not _trusted_name(executable) and not (entry is not None and entry.is_path):
             decision = self.policy.paths.decide("read", executable)
             if decision.verdict is Verdict.DENY:
                 return decision
-        bare = SimpleCommand((), (), (), piped=False, text=command.text)
-        for decision in self.policy.path_decisions(bare, words):
-            if decision.verdict is Verdict.DENY:
-                return decision
+        for word in words[1:]:
+            for path in _paths_in(word.text):
+                denied = self.policy.paths.refused_argument(path, pattern=word.pattern)
+                if denied is not None:
+                    return denied
         return None
 
     def not_allowed(self, executable: str) -> Decision:
@@ -287,6 +288,15 @@ _TRANSPARENT = Rule("wrapped command", "", "a wrapper that changes nothing needs
 
 def _denied(reason: str, rule: Rule) -> Decision:
     return Decision("", Verdict.DENY, reason, rule)
+
+
+def _by_name(allowed: tuple[AllowedCommand, ...]) -> dict[str, AllowedCommand]:
+    """The first entry for each bare name, in lower case."""
+    found: dict[str, AllowedCommand] = {}
+    for entry in allowed:
+        if not entry.is_path:
+            found.setdefault(entry.entry.lower(), entry)
+    return found
 
 
 def _trusted_name(executable: str) -> str:
