@@ -48,7 +48,12 @@ def faults_of_settings(config: AgentConfig, settings: SandboxSettings) -> Iterat
             severity="warning",
         )
     if settings.runner == "command" and settings.engine == "local" and not settings.command:
-        yield Fault(("sandbox",), "has no command to run", 'Add command = ["…"], or choose an engine with images.')
+        yield Fault(
+            ("sandbox",),
+            "has no command to run unless a start names one",
+            'Add command = ["…"], or choose an engine with images.',
+            severity="warning",
+        )
     if own.command is not None and settings.runner != "command":
         yield Fault(("sandbox", "command"), f"has no effect with the runner {settings.runner}", severity="warning")
 

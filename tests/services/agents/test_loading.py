@@ -218,7 +218,7 @@ class TestReferences:
             ),
             (
                 AGENT + "[sandbox]\nrunner = 'command'\nengine = 'local'\n",
-                (5, "sandbox", "error", "has no command to run"),
+                (5, "sandbox", "warning", "has no command to run unless a start names one"),
             ),
         ],
     )

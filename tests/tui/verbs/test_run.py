@@ -170,3 +170,11 @@ def test_json_of_a_refusal_is_empty_and_the_reason_is_on_stderr(pinfold: Command
     done = pinfold("run", "nobody", "--json", status=1)
     assert [json.loads(line) for line in done.stdout.splitlines()] == []
     assert "nobody" in done.stderr
+
+
+def test_a_command_after_two_dashes_runs_although_the_agent_names_none(pinfold: Command) -> None:
+    pinfold.add_agent("worker", "")
+    file = pinfold.home.agent_file("worker")
+    file.write_text("".join(line for line in file.read_text().splitlines(keepends=True) if "command =" not in line))
+    assert pinfold("run", "worker", "--", "echo", "mine").stdout == "mine\n"
+    assert "names no command" in pinfold("run", "worker", status=1).stderr
