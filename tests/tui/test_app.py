@@ -143,13 +143,13 @@ async def test_a_shell_takes_the_terminal_and_gives_it_back(world) -> None:
 async def test_the_smallest_terminal_and_back(world) -> None:
     world.agent("worker", FOREVER)
     with pinfold(world.home, columns=160, rows=45) as terminal:
-        await waiting(terminal.wait_for, "output_limit")
+        await waiting(terminal.wait_for, "Everything else")
         terminal.resize(50, 12)
         await waiting(
-            terminal.wait_until, lambda: "worker" in terminal.text() and "output_limit" not in terminal.text()
+            terminal.wait_until, lambda: "worker" in terminal.text() and "Everything else" not in terminal.text()
         )
         terminal.resize(160, 45)
-        await waiting(terminal.wait_for, "output_limit")
+        await waiting(terminal.wait_for, "Everything else")
 
 
 async def test_no_colour_means_none_at_all(world) -> None:
@@ -183,6 +183,6 @@ async def test_hostile_agents_reach_the_terminal_only_as_text(world) -> None:
         known = frozenset(control_shapes(empty.output))
     with pinfold(world.home, columns=160) as terminal:
         await waiting(terminal.wait_for, "worker")
-        terminal.send("]")
+        terminal.send("]]]")
         await waiting(terminal.wait_for, "risk_profile =")
         assert strange_controls(terminal.output, known) == []

@@ -130,6 +130,7 @@ class _Writer:
             empty=one.empty,
             origin=_NOT_SAVED if changed else origin,
             own=own,
+            inherits=one.path != PROFILE,
             changed=changed,
             notes=notes.get(key, ()),
             help=f"{one.help} {glyphs().dash} {full}",

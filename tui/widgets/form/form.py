@@ -182,7 +182,7 @@ class Form(FormCursor):
             if action == "remove":
                 return row.kind == "list" and slot < len(row.entries)
             if action == "reset":
-                return row.own
+                return row.own and row.inherits
             return action == "change" or row.slots > 1
         return True
 

@@ -40,6 +40,7 @@ class FormRow:
         empty: Said where there is no entry.
         origin: Where the value is written.
         own: It is the agent's own, not inherited.
+        inherits: The own value can be given up for an inherited one.
         changed: It is not saved yet.
         help: What the field is for, one sentence.
     """
@@ -52,6 +53,7 @@ class FormRow:
     empty: str = ""
     origin: str = ""
     own: bool = False
+    inherits: bool = True
     changed: bool = False
     notes: tuple[Note, ...] = ()
     help: str = ""
