@@ -48,11 +48,6 @@ class LinesView(ScrollView, can_focus=True):
             self.virtual_size = Size(widest, len(self._lines))
             self.refresh()
 
-    @property
-    def text(self) -> str:
-        """All lines as plain text."""
-        return "\n".join("".join(span.text for span in line) for line in self._lines)
-
     def render_line(self, y: int) -> Strip:
         """Draw one line of the widget."""
         width = self.size.width

@@ -58,11 +58,6 @@ class StatusRule(Widget):
             self._parts = tuple(parts)
             self.refresh()
 
-    @property
-    def text(self) -> str:
-        """All parts as one text."""
-        return "  ".join(part.text for part in self._parts)
-
     def render(self) -> Content:
         """Draw parts and rule."""
         width = self.size.width

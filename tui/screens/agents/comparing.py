@@ -29,7 +29,8 @@ class Question:
     Attributes:
         mine: What the draft says.
         theirs: What the disk says.
-        decided: Only one side changed it: there is nothing to choose when it was not the draft.
+        conflicts: Both sides changed it, not to the same.
+        changed_here: The draft changed it; else there is nothing to choose.
         keeps_mine: What is chosen now.
     """
 

@@ -66,9 +66,12 @@ class PermissionEditor(Vertical):
 
     @property
     def _agent(self) -> Agent | None:
-        """The agent as it would be, while it can be changed."""
-        sheet = self._standing.sheet
-        return sheet.agent if sheet is not None and self._standing.editable else None
+        return self._changeable(self._alias)
+
+    def _changeable(self, alias: str) -> Agent | None:
+        """An agent as it would be, while it can be changed."""
+        standing = self._drafts.of(alias)
+        return standing.sheet.agent if standing.sheet is not None and standing.editable else None
 
     # ── showing ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -185,18 +188,18 @@ class PermissionEditor(Vertical):
             self._form.focus()
 
     async def _take(self, alias: str, message: Form.Typed) -> bool:
-        change = await self._judge(alias, message)
-        if change is None:
+        make = await self._judge(alias, message)
+        if make is None:
             return False
         self._drafts.keep_typing(alias, None)
         if alias == self._alias:
             self._form.stop_asking()
-        await self._drafts.change(alias, lambda _: [change])
+        await self._drafts.change(alias, make)
         return True
 
-    async def _judge(self, alias: str, message: Form.Typed) -> Change | None:
-        """Say at the field what is wrong with what was typed; the change it makes, None while it must not be made."""
-        field, agent = field_of(message.row.key), self._agent
+    async def _judge(self, alias: str, message: Form.Typed) -> Make | None:
+        """Say at the field what is wrong with what was typed; what makes the change, None while it must not be made."""
+        field, agent = field_of(message.row.key), self._changeable(alias)
         if field is None or agent is None:
             return None
         try:
@@ -207,7 +210,7 @@ class PermissionEditor(Vertical):
             return None
         notes, forbidden = await self._drafts.trial(alias, change) if text else ((), False)
         self._say_trouble(alias, [note for note in notes if note.entry in (-1, message.slot)])
-        return None if forbidden else change
+        return None if forbidden else lambda agent: [with_entry(agent, field, message.slot, text)]
 
     def _say_trouble(self, alias: str, notes: Sequence[Note]) -> None:
         if alias == self._alias:

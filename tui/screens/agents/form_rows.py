@@ -225,16 +225,11 @@ def notes_by_field(
     for finding in findings:
         path = finding.origin.path
         if path[:1] == ("risk_profiles",) and len(path) > 2:
-            if own_permission(config, str(path[2])) is not None:
+            if getattr(config.permissions, str(path[2]), None) is not None:
                 continue
             path = ("permissions", *path[2:])
         _add(found, dotted(path), finding.message, error=False)
     return {key: tuple(notes) for key, notes in found.items()}
-
-
-def own_permission(config: AgentConfig, key: str) -> object:
-    """What the agent's own permissions say; None when nothing."""
-    return getattr(config.permissions, key, None)
 
 
 def _add(found: dict[str, list[Note]], key: str, text: str, *, error: bool) -> None:
