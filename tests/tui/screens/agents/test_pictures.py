@@ -55,7 +55,7 @@ PICTURES = [
     Editing("effective-light", WIDE, "pinfold-light", "/siblings/researcher", (), ("t", *"~/.ssh/id_rsa")),
     Editing("save-dialog-dark", MIDDLE, "pinfold-dark", "Allow and save", keys=("ctrl+s",)),
     Editing("save-dialog-light", MIDDLE, "pinfold-light", "Allow and save", keys=("ctrl+s",)),
-    Editing("profile-preview", MIDDLE, "pinfold-dark", "works at level readonly", (), ("g", "enter", "j")),
+    Editing("profile-preview", MIDDLE, "pinfold-dark", "⚠ widens", (), ("g", "enter", "j", "j")),
     Editing("conflict-dark", MIDDLE, "pinfold-dark", "changed on both sides", keys=("c",), conflict=True),
     Editing("conflict-light", MIDDLE, "pinfold-light", "changed on both sides", keys=("c",), conflict=True),
 ]
