@@ -6,6 +6,11 @@ PinfoldError                 what failed, why, and what to do
 ├── FileConflict             a file changed on disk since it was read
 ├── DatabaseError            the database cannot be read or written
 ├── LockHeld                 another process holds this lock
+├── MemoryRefused            what is remembered cannot be read or changed as asked
+│   ├── InputRefused         an id, key, value, time or position is not acceptable
+│   ├── NothingThere         no value, item or step is where one was expected
+│   ├── WrongKind            a key holds another kind of value
+│   └── StepRefused          a context or a step is in a state that forbids it
 ├── SpoolError               a session's output cannot be read or written
 ├── EngineError              an engine refused a request
 │   ├── EngineUnavailable    an engine does not answer
@@ -81,6 +86,26 @@ class DatabaseError(PinfoldError):
 
 class LockHeld(PinfoldError):
     """Another process holds this lock."""
+
+
+class MemoryRefused(PinfoldError):
+    """What is remembered cannot be read or changed as asked."""
+
+
+class InputRefused(MemoryRefused):
+    """An id, key, value, time or position is not acceptable."""
+
+
+class NothingThere(MemoryRefused):
+    """No value, item or step is where one was expected."""
+
+
+class WrongKind(MemoryRefused):
+    """A key holds another kind of value."""
+
+
+class StepRefused(MemoryRefused):
+    """A context or a step is in a state that forbids it."""
 
 
 class SpoolError(PinfoldError):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from services.activity import ActivityLog, Events
 from services.agents import Agents
 from services.home import BlockingCalls, Database, Home
+from services.memory import Memory
 from services.policy import Policies
 from services.sandbox import Engine, Sandboxes, new_session_id
 from services.sandbox.engines.docker import DockerEngine
@@ -31,6 +32,7 @@ class Pinfold:
         agents: The agents as configured.
         policies: What each agent may do, and why.
         sandboxes: Sessions and engines.
+        memory: What is remembered.
         database: What the services keep their records in.
         calls: Threads for blocking calls.
     """
@@ -41,6 +43,7 @@ class Pinfold:
     agents: Agents
     policies: Policies
     sandboxes: Sandboxes
+    memory: Memory
     database: Database
     calls: BlockingCalls
 
@@ -83,9 +86,11 @@ class Pinfold:
                 engines = make_engines(home, await calls.run(home.identity), calls, env)
             sandboxes = Sandboxes(home, database, activity, events, agents, engines, calls, now, new_id, env)
             closing.push_async_callback(sandboxes.close)
+            memory = Memory(home, database, calls, now)
+            closing.push_async_callback(memory.close)
             if supervise:
-                await closing.enter_async_context(_in_background(agents, sandboxes))
-            yield Pinfold(home, events, activity, agents, Policies(home, agents), sandboxes, database, calls)
+                await closing.enter_async_context(_in_background(agents, sandboxes, memory))
+            yield Pinfold(home, events, activity, agents, Policies(home, agents), sandboxes, memory, database, calls)
 
 
 def make_engines(home: Home, identity: str, calls: BlockingCalls, env: Mapping[str, str]) -> dict[str, Engine]:
@@ -104,11 +109,11 @@ def make_engines(home: Home, identity: str, calls: BlockingCalls, env: Mapping[s
 
 
 @asynccontextmanager
-async def _in_background(agents: Agents, sandboxes: Sandboxes) -> AsyncGenerator[None, None]:
+async def _in_background(agents: Agents, sandboxes: Sandboxes, memory: Memory) -> AsyncGenerator[None, None]:
     """Supervise and watch while the block runs; an unforeseen error in them cancels the block and is raised."""
     block = asyncio.current_task()
     assert block is not None
-    tasks = {asyncio.create_task(sandboxes.supervise()), asyncio.create_task(agents.watch())}
+    tasks = {asyncio.create_task(work) for work in (sandboxes.supervise(), agents.watch(), memory.look_after())}
     failed = asyncio.Event()
 
     def look(task: asyncio.Task[None]) -> None:

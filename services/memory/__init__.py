@@ -1,0 +1,52 @@
+"""What is remembered: namespaced keys of users, teams, chats and contexts, and the steps of work in a context."""
+
+from services.memory.contexts import Context, Contexts, Outcome, Step, StepState, StepType
+from services.memory.memory import Memory
+from services.memory.scopes import (
+    DEPTH_LIMIT,
+    LIST_LIMIT,
+    MISSING,
+    VALUE_LIMIT,
+    Entry,
+    Filled,
+    Json,
+    Kept,
+    Kind,
+    Missing,
+    Namespace,
+    Scope,
+    ScopeKind,
+    Scopes,
+    Snapshot,
+    Stats,
+    Surroundings,
+    Ttl,
+)
+
+__all__ = [
+    "DEPTH_LIMIT",
+    "LIST_LIMIT",
+    "MISSING",
+    "VALUE_LIMIT",
+    "Context",
+    "Contexts",
+    "Entry",
+    "Filled",
+    "Json",
+    "Kept",
+    "Kind",
+    "Memory",
+    "Missing",
+    "Namespace",
+    "Outcome",
+    "Scope",
+    "ScopeKind",
+    "Scopes",
+    "Snapshot",
+    "Stats",
+    "Step",
+    "StepState",
+    "StepType",
+    "Surroundings",
+    "Ttl",
+]

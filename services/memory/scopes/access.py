@@ -1,0 +1,38 @@
+"""What all operations of a namespace share: its scope, the database and the clock."""
+
+from __future__ import annotations
+
+import sqlite3
+from asyncio import Future
+from collections.abc import Callable
+from typing import TypeVar
+
+from services.home import Database
+from services.memory.scopes.model import Scope
+
+T = TypeVar("T")
+Job = Callable[[sqlite3.Connection, int], T]
+"""Something to do inside one transaction; gets the time it began, nanoseconds since 1970."""
+
+
+class Access:
+    """One scope's keys in the database.
+
+    Args:
+        scope: Whose keys.
+        database: Where they are kept.
+        now: The clock, nanoseconds since 1970.
+    """
+
+    def __init__(self, scope: Scope, database: Database, now: Callable[[], int]) -> None:
+        self.scope = scope
+        self._database = database
+        self._now = now
+
+    def _read(self, job: Job[T]) -> Future[T]:
+        now = self._now
+        return self._database.read(lambda connection: job(connection, now()))
+
+    def _write(self, job: Job[T]) -> Future[T]:
+        now = self._now
+        return self._database.write(lambda connection: job(connection, now()))

@@ -1,0 +1,263 @@
+"""The rows of keys and values; what has expired is nowhere to be seen, though it may still lie there.
+
+Every function runs inside a transaction of its caller. `now` is nanoseconds since 1970.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from services.errors import WrongKind
+from services.memory.scopes.model import Entry, Kept, Kind, Scope, Snapshot, shortened
+from services.memory.scopes.patterns import Pattern
+from services.memory.scopes.values import Stored, joined, parse
+
+_LIVE = "(expires_at IS NULL OR expires_at > ?)"
+_COLUMNS = "number, key, kind, value, size, first, length, expires_at, updated_at"
+_PREVIEW = 200
+_SWEEP = 500
+_ROW_SIZE = 256
+
+
+class Row(NamedTuple):
+    """One live key."""
+
+    number: int
+    key: str
+    kind: Kind
+    value: str
+    size: int
+    first: int
+    length: int
+    expires_at: int | None
+    updated_at: int
+
+    @property
+    def end(self) -> int:
+        """The position behind a list's last item."""
+        return self.first + self.length
+
+
+def find(connection: sqlite3.Connection, scope: Scope, key: str, now: int) -> Row | None:
+    """Look a key up."""
+    query = f"SELECT {_COLUMNS} FROM scoped_values WHERE scope = ? AND id = ? AND key = ? AND {_LIVE}"
+    found = connection.execute(query, (scope.kind, scope.id, key, now)).fetchone()
+    return None if found is None else Row._make(found)
+
+
+def text_of(connection: sqlite3.Connection, row: Row) -> str:
+    """Read the JSON of a key."""
+    return joined(items_between(connection, row, row.first, row.end)) if row.kind == "list" else row.value
+
+
+def items_between(connection: sqlite3.Connection, row: Row, start: int, end: int) -> list[str]:
+    """Read a list's items from one position up to another."""
+    query = "SELECT value FROM list_items WHERE list = ? AND position >= ? AND position < ? ORDER BY position"
+    return [value for (value,) in connection.execute(query, (row.number, start, end))]
+
+
+def put(
+    connection: sqlite3.Connection, scope: Scope, key: str, stored: Stored, expires_at: int | None, now: int
+) -> None:
+    """Write a key whatever was there."""
+    query = (
+        "INSERT INTO scoped_values (scope, id, key, kind, value, size, length, expires_at, updated_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET kind = excluded.kind, value = excluded.value,"
+        " size = excluded.size, first = 0, length = excluded.length, expires_at = excluded.expires_at,"
+        " updated_at = excluded.updated_at"
+    )
+    length = len(stored.items)
+    values = (scope.kind, scope.id, key, stored.kind, stored.text, stored.size, length, expires_at, now)
+    if not length:
+        connection.execute(query, values)
+        return
+    (number,) = connection.execute(f"{query} RETURNING number", values).fetchone()
+    insert_items(connection, number, 0, stored.items)
+
+
+def insert_items(connection: sqlite3.Connection, number: int, position: int, items: Iterable[str]) -> None:
+    """Write items of a list from a position on."""
+    connection.executemany(
+        "INSERT INTO list_items (list, position, value) VALUES (?, ?, ?)",
+        ((number, place, value) for place, value in enumerate(items, start=position)),
+    )
+
+
+def remove(connection: sqlite3.Connection, scope: Scope, key: str, now: int) -> bool:
+    """Delete a key; tell whether it was live."""
+    query = f"DELETE FROM scoped_values WHERE scope = ? AND id = ? AND key = ? RETURNING {_LIVE}"
+    deleted = connection.execute(query, (scope.kind, scope.id, key, now)).fetchall()
+    return bool(deleted and deleted[0][0])
+
+
+def remove_all(connection: sqlite3.Connection, scope: Scope, now: int) -> int:
+    """Empty a namespace; count what was live."""
+    count = count_matching(connection, scope, Pattern.parse(""), now)
+    connection.execute("DELETE FROM scoped_values WHERE scope = ? AND id = ?", (scope.kind, scope.id))
+    return count
+
+
+def remove_matching(connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int) -> int:
+    """Delete the keys a pattern matches; count what was live."""
+    numbers = [(row.number,) for row in _rows(connection, scope, pattern, now, "")]
+    connection.executemany("DELETE FROM scoped_values WHERE number = ?", numbers)
+    return len(numbers)
+
+
+def touch(connection: sqlite3.Connection, row: Row, expires_at: int | None, now: int) -> None:
+    """Change when a key expires."""
+    query = "UPDATE scoped_values SET expires_at = ?, updated_at = ? WHERE number = ?"
+    connection.execute(query, (expires_at, now, row.number))
+
+
+def keys_matching(
+    connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int, after: str = "", limit: int | None = None
+) -> list[str]:
+    """Read the keys a pattern matches, sorted."""
+    condition, values = _range(scope, pattern, after)
+    query = f"SELECT key FROM scoped_values WHERE {condition} AND {_LIVE} ORDER BY key"
+    if pattern.plain:
+        rows = connection.execute(f"{query} LIMIT ?", (*values, now, -1 if limit is None else limit))
+        return [key for (key,) in rows]
+    found: list[str] = []
+    for (key,) in connection.execute(query, (*values, now)):
+        if limit is not None and len(found) >= limit:
+            break
+        if pattern.matches(key):
+            found.append(key)
+    return found
+
+
+def count_matching(connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int) -> int:
+    """Count the keys a pattern matches."""
+    if not pattern.plain:
+        return len(keys_matching(connection, scope, pattern, now))
+    condition, values = _range(scope, pattern, "")
+    query = f"SELECT count(*) FROM scoped_values WHERE {condition}"
+    (all_of_them,) = connection.execute(query, values).fetchone()
+    expired = query.replace("scoped_values", "scoped_values INDEXED BY scoped_values_that_expire")
+    (too_many,) = connection.execute(f"{expired} AND expires_at <= ?", (*values, now)).fetchone()
+    return int(all_of_them) - int(too_many)
+
+
+def entries_matching(
+    connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int, after: str, limit: int
+) -> list[Entry]:
+    """Read what a table shows of the keys a pattern matches, sorted by key."""
+    found: list[Entry] = []
+    for row in _rows(connection, scope, pattern, now, after):
+        if len(found) >= limit:
+            break
+        found.append(entry_of(connection, row))
+    return found
+
+
+def entry_of(connection: sqlite3.Connection, row: Row) -> Entry:
+    """Describe a key with the beginning of its JSON."""
+    preview = row.value[:_PREVIEW]
+    if row.kind == "list":
+        preview = joined(items_between(connection, row, row.first, min(row.end, row.first + _PREVIEW // 2)))[:_PREVIEW]
+    return Entry(row.key, row.kind, preview, row.size, row.length, row.expires_at, row.updated_at)
+
+
+def kept_matching(
+    connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int, after: str = "", room: int | None = None
+) -> tuple[Kept, ...]:
+    """Read keys with their whole values and remaining times, sorted by key.
+
+    Args:
+        connection: In a transaction.
+        scope: Whose keys.
+        pattern: Which keys.
+        now: Nanoseconds since 1970.
+        after: Only keys behind this one.
+        room: Bytes of values after which it stops; None is all.
+    """
+    found: list[Kept] = []
+    size = 0
+    for row in _rows(connection, scope, pattern, now, after):
+        if room is not None and size > room:
+            break
+        size += row.size + _ROW_SIZE
+        remaining = None if row.expires_at is None else row.expires_at - now
+        found.append(Kept(row.key, msgspec.Raw(text_of(connection, row).encode()), remaining))
+    return tuple(found)
+
+
+def snapshot_of(connection: sqlite3.Connection, scope: Scope, now: int) -> Snapshot:
+    """Copy a whole namespace."""
+    return Snapshot(scope.kind, scope.id, now, kept_matching(connection, scope, Pattern.parse(""), now))
+
+
+def put_kept(connection: sqlite3.Connection, scope: Scope, entries: Iterable[Kept], now: int) -> int:
+    """Write keys as they were kept, each with the time it had left; count them.
+
+    Raises:
+        InputRefused: A value is not acceptable.
+    """
+    count = 0
+    for entry in entries:
+        expires_at = None if entry.remaining is None else now + entry.remaining
+        put(connection, scope, entry.key, parse(bytes(entry.value)), expires_at, now)
+        count += 1
+    return count
+
+
+def scope_ids(connection: sqlite3.Connection, kind: str, after: str, limit: int, now: int) -> list[str]:
+    """Read the ids of one kind that have a live key, sorted; leaps from one to the next however many keys they have."""
+    query = (
+        "WITH RECURSIVE ids (id) AS ("
+        " SELECT min(id) FROM scoped_values WHERE scope = ?1 AND id > ?2"
+        " UNION ALL SELECT (SELECT min(id) FROM scoped_values WHERE scope = ?1 AND id > ids.id) FROM ids"
+        " WHERE ids.id IS NOT NULL)"
+        " SELECT id FROM ids WHERE id IS NOT NULL AND EXISTS (SELECT 1 FROM scoped_values AS v"
+        " WHERE v.scope = ?1 AND v.id = ids.id AND (v.expires_at IS NULL OR v.expires_at > ?3)) LIMIT ?4"
+    )
+    return [found for (found,) in connection.execute(query, (kind, after, now, limit))]
+
+
+def sweep(connection: sqlite3.Connection, now: int) -> int:
+    """Delete some of what has expired, the oldest first; 0 when nothing is left."""
+    query = "DELETE FROM scoped_values WHERE number IN (SELECT number FROM scoped_values WHERE expires_at <= ? LIMIT ?)"
+    return connection.execute(query, (now, _SWEEP)).rowcount
+
+
+def of_kind(row: Row, kind: Kind) -> Row:
+    """Return a row that holds this kind of value.
+
+    Raises:
+        WrongKind: It holds another.
+    """
+    if row.kind != kind:
+        raise WrongKind(f"{shortened(row.key)} is not {kind_said(kind)}", why=f"it holds {kind_said(row.kind)}")
+    return row
+
+
+def kind_said(kind: Kind) -> str:
+    """Write a kind with its article, `null` and `text` without."""
+    if kind in ("null", "text"):
+        return kind
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def _rows(connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int, after: str) -> Iterator[Row]:
+    condition, values = _range(scope, pattern, after)
+    query = f"SELECT {_COLUMNS} FROM scoped_values WHERE {condition} AND {_LIVE} ORDER BY key"
+    for found in connection.execute(query, (*values, now)):
+        row = Row._make(found)
+        if pattern.plain or pattern.matches(row.key):
+            yield row
+
+
+def _range(scope: Scope, pattern: Pattern, after: str) -> tuple[str, list[str]]:
+    first, end = pattern.bounds
+    condition, values = "scope = ? AND id = ? AND key >= ?", [str(scope.kind), scope.id, first]
+    if end is not None:
+        condition, values = f"{condition} AND key < ?", [*values, end]
+    if after:
+        condition, values = f"{condition} AND key > ?", [*values, after]
+    return condition, values
