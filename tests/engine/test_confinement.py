@@ -33,7 +33,8 @@ ATTEMPTS = [
     ("follow a link out", "cat /workspace/out", False),
     ("write the system", "echo x > /etc/x", False),
     ("reach a name", "nslookup example.org", False),
-    ("reach an address", "ping -c 1 -W 1 127.0.0.2 && wget -T 1 http://10.0.0.1", False),
+    ("reach itself", "nc -l -p 8000 -e true & sleep 0.2; nc -w 1 127.0.0.1 8000 </dev/null", True),
+    ("reach an address", "nc -w 1 10.0.0.1 80 </dev/null", False),
 ]
 
 

@@ -14,6 +14,7 @@ from services.sandbox import SessionState
 from tests.engine.conftest import build_test_image
 from tests.engine.private_engine import PrivateEngine
 from tests.engine.socket_proxy import SocketProxy
+from tests.engine.worlds import docker_world
 from tests.support.sessions import (
     World,
     cleaned_up,
@@ -28,13 +29,6 @@ from tests.support.sessions import (
 )
 
 KEPT = "lifecycle = 'persistent'"
-
-
-def docker_world(home: Home, host: str, image: str) -> World:
-    world = World(home, engine="docker", env={"DOCKER_HOST": host})
-    with home.config_file.open("a", encoding="utf-8") as file:
-        file.write(f'[defaults.sandbox]\nimage = "{image}"\n')
-    return world
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from services.home import Home
 from services.output import SpoolWriter
 from services.pinfold import Pinfold
 from services.sandbox import Session, SessionState
+from tests.engine.worlds import docker_world
 from tests.support.killing import check_all, doomed, kill_at_random_moments, write_agents
 from tests.support.sessions import (
     WAIT,
@@ -38,10 +39,7 @@ LOOP = "echo up; while :; do sleep 0.05; done"
 @pytest.fixture
 async def world(home: Home, docker_host: str, image: str) -> AsyncIterator[World]:
     """A home whose agents run in containers of the test image."""
-    world = World(home, engine="docker", env={"DOCKER_HOST": docker_host})
-    with home.config_file.open("a", encoding="utf-8") as file:
-        file.write(f'[defaults.sandbox]\nimage = "{image}"\nmemory = "64m"\n')
-    async with cleaned_up(world) as world:
+    async with cleaned_up(docker_world(home, docker_host, image)) as world:
         yield world
 
 
