@@ -142,7 +142,7 @@ class DomainPolicy:
             return Decision(question, Verdict.DENY, f"no entry opens port {port} of {host}", _PORTS, considered)
         others = tuple(entry.as_rule() for entry in covering[1:])
         if not covering:
-            return Decision(question, Verdict.DENY, f"no entry covers {host}", self._network("only what is listed"))
+            return Decision(question, Verdict.DENY, f"no entry names {host}", self._network("only what is listed"))
         if is_private(host) and not any(entry.names(host) for entry in covering):
             considered = tuple(entry.as_rule() for entry in covering)
             return Decision(
@@ -152,7 +152,9 @@ class DomainPolicy:
                 _PRIVATE,
                 considered,
             )
-        return Decision(question, Verdict.ALLOW, f"{covering[0].entry} covers {host}", covering[0].as_rule(), others)
+        nearest = covering[0]
+        reason = "allowed_domains names it" if nearest.names(host) else f"{nearest.entry} in allowed_domains covers it"
+        return Decision(question, Verdict.ALLOW, reason, nearest.as_rule(), others)
 
     def _network(self, effect: str) -> Rule:
         return Rule("network", self.network, effect, self.chosen)

@@ -44,6 +44,24 @@ class PathRule:
         """What it says, for people."""
         return _EFFECTS[self.readable, self.writable]
 
+    @property
+    def in_words(self) -> str:
+        """Where a path is that it covers, and what it says: "in ../researcher, which may only be read"."""
+        match self.kind:
+            case "workspace" | "sibling":
+                place = f"in {self.name or self.place}"
+            case "rules of the runner":
+                place = f"{self.name}, the runner's own rules"
+            case "device":
+                place = f"the device {self.place}"
+            case "forbidden path":
+                return f"in the forbidden path {self.place}"
+            case "allowed root":
+                place = f"in the allowed root {self.place}"
+            case _:
+                place = f"among {self.kind}"
+        return f"{place}, which {_MAY[self.readable, self.writable]}"
+
     def as_rule(self) -> Rule:
         """The rule as a decision shows it."""
         return Rule(self.kind, self.place, self.effect, self.origin)
@@ -54,6 +72,13 @@ _EFFECTS = {
     (True, False): "read only",
     (False, True): "write only",
     (False, False): "forbidden",
+}
+
+_MAY = {
+    (True, True): "may be read and written",
+    (True, False): "may only be read",
+    (False, True): "may only be written",
+    (False, False): "no agent touches",
 }
 
 _DEVICES = {
@@ -230,18 +255,19 @@ class PathPolicy:
         self, question: str, access: Access, rule: PathRule, found: Resolved, considered: tuple[Rule, ...]
     ) -> Decision:
         verdict = Verdict.ALLOW if rule.permits(access) else Verdict.DENY
-        leads = f"it leads to {found.path}, and " if found.hops else ""
-        reason = f"{leads}{rule.kind} {rule.place}: {rule.effect}"
+        leads = f"it leads to {found.path}, " if found.hops else "it is "
+        reason = f"{leads}{rule.in_words}"
         if access == "write" and found.links > 1 and verdict is Verdict.ALLOW:
             reason += f"; the file has {found.links} names, so another place changes with it"
         return Decision(question, verdict, reason, rule.as_rule(), considered)
 
     def _by_fallback(self, question: str, access: Access, found: Resolved) -> Decision:
+        uncovered = f"it leads to {found.path}, which no rule covers" if found.hops else f"no rule covers {found.path}"
         if self.workspace_only:
             rule = Rule("workspace_only", "", "everything outside the grants is denied", self.elsewhere)
-            return Decision(question, Verdict.DENY, f"no rule covers {found.path} and workspace_only is on", rule)
+            return Decision(question, Verdict.DENY, f"{uncovered}, and workspace_only is on", rule)
         rule = Rule("workspace_only", "", "off: everything not forbidden is allowed", self.elsewhere)
-        return Decision(question, Verdict.ALLOW, f"no rule covers {found.path} and workspace_only is off", rule)
+        return Decision(question, Verdict.ALLOW, f"{uncovered}, and workspace_only is off", rule)
 
 
 _SPELLING = Rule("path spelling", "", "a path must say plainly where it leads")

@@ -189,7 +189,7 @@ async def test_refusals_are_told_once_with_their_number(engine: DockerEngine, sa
         await ask(engine, sandbox, f"CONNECT {target} HTTP/1.1||")
     running = await engine.refused(spec.session, 0, ended=False)
     assert [str(refusal) for refusal in running.found] == [
-        "evil.org:443: no entry covers evil.org",
+        "evil.org:443: no entry names evil.org",
         "example.org:22: no entry opens port 22 of example.org",
     ]
     assert not running.complete
@@ -200,7 +200,7 @@ async def test_refusals_are_told_once_with_their_number(engine: DockerEngine, sa
 
     await eventually(has_ended)
     rest = await engine.refused(spec.session, running.position, ended=True)
-    assert [str(refusal) for refusal in rest.found] == ["evil.org:443: no entry covers evil.org (2 times)"]
+    assert [str(refusal) for refusal in rest.found] == ["evil.org:443: no entry names evil.org (2 times)"]
     assert rest.complete
     assert (await engine.refused(spec.session, rest.position, ended=True)).found == ()
 
@@ -305,7 +305,7 @@ async def test_what_is_refused_while_no_pinfold_runs_is_logged_once_by_the_next(
         await eventually(is_logged)
         await second.sandboxes.kill(session.id)
         await first.sandboxes.remove(session.id, force=True)
-        assert await refused() == ["agent:worker: evil.org:443: no entry covers evil.org"]
+        assert await refused() == ["agent:worker: evil.org:443: no entry names evil.org"]
     assert beside(api, world.home.identity()) == []
 
 

