@@ -124,7 +124,10 @@ SECTIONS: tuple[tuple[str, tuple[Field, ...]], ...] = (
         (
             Field(("sandbox", "network"), "Network", "choice", "What its sandbox reaches", options=NETWORKS),
             _permission(
-                "allowed_domains", "Domains", "Hosts it may reach; *.example.com is every subdomain", "pypi.org"
+                "allowed_domains",
+                "Domains",
+                "Hosts it may reach, on ports 80 and 443; host:8443 opens that port alone, host:* every one",
+                "pypi.org",
             ),
             _permission("env_passthrough", "Variables", "Variables of Pinfold's own it may see", "LANG"),
             Field(
