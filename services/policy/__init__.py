@@ -13,6 +13,7 @@ from services.policy.confinement import (
     permitted_passthrough,
 )
 from services.policy.decision import Decision, Origin, Rule, Verdict
+from services.policy.enforcing import NOT_YET, enforced
 from services.policy.findings import Finding, findings
 from services.policy.places import Place, look_on_disk
 from services.policy.policies import Policies
@@ -20,6 +21,7 @@ from services.policy.policy import Allowances, Policy
 from services.policy.spawn import Axis, Violation
 
 __all__ = [
+    "NOT_YET",
     "SIBLINGS",
     "WORKSPACE",
     "Allowances",
@@ -41,6 +43,7 @@ __all__ = [
     "Violation",
     "changes",
     "confinement",
+    "enforced",
     "findings",
     "look_on_disk",
     "permitted_passthrough",

@@ -109,6 +109,7 @@ class _Builder:
             allowances=self._allowances(),
             secrets=self.settings.secrets,
             delegation=self.profile.delegation,
+            delegation_origin=self._of_limit("delegation"),
             delegates=tuple(delegate.agent for delegate in self.config.agent.delegates),
             memories=self.config.memory.read_memory_from,
             unconfined=self.profile.allow_unconfined,
@@ -136,6 +137,22 @@ class _Builder:
         preset = self.profile.preset
         inherited = str(path[2]) in PRESETS.get(preset, {}) and not self.sources.shared_keys(path[:3])
         return preset if inherited else ""
+
+    def _of_limit(self, key: str) -> Origin:
+        """Where a profile or its preset states a limit; built in when neither does."""
+        origin = self._of_profile(key)
+        stated = origin.preset or self.sources.shared_keys(("risk_profiles", origin.profile, key))
+        return origin if stated else BUILT_IN
+
+    def _of_sandbox(self, key: str) -> Origin:
+        match self.settings.origins.get(key):
+            case "agent.toml":
+                return self._own("sandbox", key)
+            case "pinfold.toml":
+                written: Key = ("defaults", "sandbox", key)
+                return Origin(self.sources.shared_file, written, lines=self.sources.shared_lines)
+            case _:
+                return BUILT_IN
 
     def _origin_of(self, key: str) -> Origin:
         if getattr(self.config.permissions, key, None) is not None:
@@ -206,27 +223,35 @@ class _Builder:
         )
 
     def _domains(self) -> DomainPolicy:
-        written_in = self.settings.origins.get("network", "built in")
-        chosen = BUILT_IN
-        if written_in == "agent.toml":
-            chosen = self._own("sandbox", "network")
-        elif written_in == "pinfold.toml":
-            key: Key = ("defaults", "sandbox", "network")
-            chosen = Origin(self.sources.shared_file, key, lines=self.sources.shared_lines)
         entries = tuple(AllowedDomain(entry, origin) for entry, origin in self._entries("allowed_domains"))
-        return DomainPolicy(self.settings.network, entries, chosen)
+        return DomainPolicy(self.settings.network, entries, self._of_sandbox("network"))
 
     def _allowances(self) -> Allowances:
-        profile = self.profile
+        profile, settings = self.profile, self.settings
+        most_memory = parse_size(profile.max_memory) if profile.max_memory else None
         return Allowances(
             profile.max_actions_per_hour,
             profile.max_cost_per_day_cents,
             parse_duration(profile.shell_timeout) or 0.0,
             parse_duration(profile.approval_timeout) or 0.0,
-            least(self.settings.memory, parse_size(profile.max_memory) if profile.max_memory else None),
-            least(self.settings.cpus, profile.max_cpus),
-            least(self.settings.pids, profile.max_pids),
+            least(settings.memory, most_memory),
+            least(settings.cpus, profile.max_cpus),
+            least(settings.pids, profile.max_pids),
+            origins={
+                "max_actions_per_hour": self._of_limit("max_actions_per_hour"),
+                "max_cost_per_day": self._of_limit("max_cost_per_day_cents"),
+                "shell_timeout": self._of_limit("shell_timeout"),
+                "approval_timeout": self._of_limit("approval_timeout"),
+                "memory": self._of_smaller("memory", settings.memory, most_memory),
+                "cpus": self._of_smaller("cpus", settings.cpus, profile.max_cpus),
+                "pids": self._of_smaller("pids", settings.pids, profile.max_pids),
+            },
         )
+
+    def _of_smaller(self, key: str, own: float | None, most: float | None) -> Origin:
+        """Where the limit of a sandbox that holds is written: its own, unless the profile's `max_` is smaller."""
+        profile_decides = most is not None and (own is None or most < own)
+        return self._of_limit(f"max_{key}") if profile_decides else self._of_sandbox(key)
 
 
 NO_ROOT = frozenset({"", "*", "<unset>"})

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
+from services.agents import written_size
 from services.policy.commands import CommandPolicy
-from services.policy.decision import Decision, Rule
+from services.policy.decision import BUILT_IN, Decision, Origin, Rule
 from services.policy.domains import DomainPolicy
 from services.policy.paths import PathPolicy
 from services.policy.tools import EnvironmentPolicy, ToolPolicy
 
 Level = Literal["readonly", "supervised", "full"]
 
+_UNLIMITED = "unlimited"
 _NETWORKS = {"none": "nothing is reached", "allowlist": "only listed hosts", "open": "every host"}
 
 
@@ -28,6 +30,7 @@ class Allowances:
         memory: Bytes; None is unlimited, as for the two below.
         cpus: Cores.
         pids: Processes and threads.
+        origins: Where each of the above is written, by its name; what is not here is built in.
     """
 
     max_actions_per_hour: int = 20
@@ -37,6 +40,24 @@ class Allowances:
     memory: int | None = None
     cpus: float | None = None
     pids: int | None = None
+    origins: Mapping[str, Origin] = field(default_factory=dict, repr=False, compare=False)
+
+    def rules(self) -> Iterator[Rule]:
+        """Each limit, its kind as it is called here."""
+        for name, effect in (
+            ("max_actions_per_hour", f"{self.max_actions_per_hour:,}"),
+            ("max_cost_per_day", f"{self.max_cost_per_day:,} cents"),
+            ("shell_timeout", f"{self.shell_timeout:g} s"),
+            ("approval_timeout", f"{self.approval_timeout:g} s"),
+            ("memory", _UNLIMITED if self.memory is None else written_size(self.memory)),
+            ("cpus", _UNLIMITED if self.cpus is None else f"{self.cpus:g}"),
+            ("pids", _UNLIMITED if self.pids is None else f"{self.pids:,}"),
+        ):
+            yield Rule(name, "", effect, self.origin_of(name))
+
+    def origin_of(self, name: str) -> Origin:
+        """Where a limit is written, by its name here."""
+        return self.origins.get(name, BUILT_IN)
 
 
 @dataclass(frozen=True)
@@ -47,6 +68,7 @@ class Policy:
         profile: The risk profile it was built from.
         secrets: Names of secrets handed to its sandbox.
         delegation: Whether it may hand work to other agents.
+        delegation_origin: Where that is written.
         delegates: The agents it may hand work to.
         memories: The agents whose memory it may read.
         unconfined: Whether it may run on an engine that keeps it from nothing on this machine.
@@ -64,6 +86,7 @@ class Policy:
     allowances: Allowances = Allowances()
     secrets: tuple[str, ...] = ()
     delegation: Literal["forbidden", "allow"] = "forbidden"
+    delegation_origin: Origin = BUILT_IN
     delegates: tuple[str, ...] = ()
     memories: tuple[str, ...] = ()
     unconfined: bool = False
@@ -114,6 +137,11 @@ class Policy:
         yield from self.tools.rules()
         for variable in self.environment.passthrough:
             yield Rule("env_passthrough", variable.entry, "taken along", variable.origin)
+
+    def limits(self) -> Iterator[Rule]:
+        """What it may use up and pass on, limit by limit."""
+        yield from self.allowances.rules()
+        yield Rule("delegation", "", self.delegation, self.delegation_origin)
 
     def under(self, parent: Policy) -> Policy:
         """This policy as it holds for a run spawned by `parent`."""

@@ -18,11 +18,21 @@ if TYPE_CHECKING:
     from services.policy import Change, Decision, Rule, Violation
 
 REFUSED = 1
-_RULES = (Column("WHAT"), Column("SUBJECT", cut="middle"), Column("EFFECT"), Column("FROM"))
+_NOT_ENFORCED = "not yet"
+_RULES = (
+    Column("WHAT"),
+    Column("SUBJECT", cut="middle"),
+    Column("EFFECT"),
+    Column("FROM"),
+    Column("ENFORCED", spare=1),
+)
 
 
 class RuleDocument(msgspec.Struct, frozen=True):
-    """A rule; `file` is null for what is built in, `line` counts from 1 and is 0 when unknown."""
+    """A rule; `file` is null for what is built in, `line` counts from 1 and is 0 when unknown.
+
+    `enforced` says whether a session is held to it today.
+    """
 
     kind: str
     subject: str
@@ -31,13 +41,26 @@ class RuleDocument(msgspec.Struct, frozen=True):
     line: int
     key: str
     profile: str
+    preset: str
+    enforced: bool
 
     @classmethod
     def of(cls, rule: Rule) -> RuleDocument:
         """Describe a rule."""
+        from services.policy import enforced
+
         origin = rule.origin
-        file = None if origin.file is None else str(origin.file)
-        return cls(rule.kind, rule.subject, rule.effect, file, origin.line, origin.key, origin.profile)
+        return cls(
+            kind=rule.kind,
+            subject=rule.subject,
+            effect=rule.effect,
+            file=None if origin.file is None else str(origin.file),
+            line=origin.line,
+            key=origin.key,
+            profile=origin.profile,
+            preset=origin.preset,
+            enforced=enforced(rule),
+        )
 
 
 class DecisionDocument(msgspec.Struct, frozen=True):
@@ -74,13 +97,14 @@ class ViolationDocument(msgspec.Struct, frozen=True):
 
 
 class PolicyDocument(msgspec.Struct, frozen=True):
-    """An agent's policy: its level and network, and every rule with its origin."""
+    """An agent's policy: its level and network, every rule with its origin, and every limit likewise."""
 
     agent: str
     profile: str
     level: str
     network: str
     rules: tuple[RuleDocument, ...]
+    limits: tuple[RuleDocument, ...]
 
 
 @click.group("policy")
@@ -92,16 +116,20 @@ def command() -> None:
 @verb
 @click.argument("alias")
 async def show_policy(call: Call, alias: str) -> None:
-    """Show every rule that holds for an agent, and where it is written."""
+    """Show every rule and limit that holds for an agent, where it is written, and whether it is enforced."""
+    from services.policy import NOT_YET
+
     async with call.pinfold(supervise=False) as pinfold:
         policy = pinfold.policies.of(alias)
-    rules = list(policy.rules())
+    rules, limits = list(policy.rules()), list(policy.limits())
     if call.json:
-        documents = tuple(RuleDocument.of(rule) for rule in rules)
+        documents, limit_documents = (tuple(RuleDocument.of(rule) for rule in some) for some in (rules, limits))
         network = policy.domains.network
-        call.printer.document(PolicyDocument(alias, policy.profile, policy.level, network, documents))
+        call.printer.document(PolicyDocument(alias, policy.profile, policy.level, network, documents, limit_documents))
         return
-    call.printer.table(_RULES, [[Cell(r.kind), Cell(r.subject), Cell(r.effect), Cell(str(r.origin))] for r in rules])
+    call.printer.table(_RULES, [_row(rule) for rule in (*rules, *limits)])
+    if call.printer.terminal:
+        call.printer.line(f"{_NOT_ENFORCED}: {NOT_YET}", "muted")
 
 
 @command.command("explain")
@@ -171,11 +199,22 @@ def _bytes_of(file: Path) -> bytes:
         raise PinfoldError(f"cannot read {file}", why="there is no such file") from None
 
 
+def _row(rule: Rule) -> list[Cell]:
+    from services.policy import enforced
+
+    word = Cell("yes") if enforced(rule) else Cell(_NOT_ENFORCED, "muted")
+    return [Cell(rule.kind), Cell(rule.subject), Cell(rule.effect), Cell(str(rule.origin)), word]
+
+
 def _print_decision(call: Call, alias: str, decision: Decision) -> None:
+    from services.policy import NOT_YET, enforced
+
     said, tone = verdict_said(alias, decision)
     call.printer.line(said, tone)
     for name, rule in rules_said(decision):
         call.printer.line(f"  {name:<10}  {rule}", "muted")
+    if not enforced(decision.rule):
+        call.printer.line(f"  {NOT_YET}", "muted")
 
 
 def _said(change: Change) -> str:

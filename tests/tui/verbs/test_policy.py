@@ -105,6 +105,19 @@ def test_every_rule_is_shown_with_its_origin(pinfold: Command, reviewer: Path) -
     assert "agent.toml:12" in pinfold("policy", "show", "reviewer").stdout
 
 
+def test_limits_are_shown_with_their_origin_and_what_nothing_enforces_says_so(pinfold: Command, reviewer: Path) -> None:
+    shown = pinfold.json("policy", "show", "reviewer")
+    limits = {limit["kind"]: (limit["effect"], limit["file"], limit["enforced"]) for limit in shown["limits"]}
+    assert limits["max_actions_per_hour"] == ("20", None, False)
+    assert limits["pids"] == ("512", None, True)
+    enforced = {rule["kind"]: rule["enforced"] for rule in shown["rules"]}
+    assert (enforced["forbidden path"], enforced["allowed domain"], enforced["allowed command"]) == (True, True, False)
+    lines = pinfold("policy", "show", "reviewer").stdout.splitlines()
+    assert "shell_timeout\t\t60 s\tbuilt in\tnot yet" in lines
+    asked = pinfold("policy", "explain", "reviewer", "--command", "git status").stdout
+    assert "held, not yet enforced: no tool server" in asked
+
+
 def test_a_change_is_told_in_words_before_it_is_made(pinfold: Command, reviewer: Path, tmp_path: Path) -> None:
     before = reviewer.read_bytes()
     candidate = tmp_path / "candidate.toml"

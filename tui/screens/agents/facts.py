@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from services.policy import NOT_YET, enforced
 from tui.figures import from_home, middle, size
 from tui.glyphs import glyphs
 from tui.looks import Tone
@@ -35,6 +36,18 @@ _NAMELESS = {"allowed command", "allowed domain", "allowed tool", "env_passthrou
 _UNNAMED = {"allowed_tools": "tools not named"}
 """What a rule is about that names no subject."""
 
+_LEVELS = {"readonly": "only reads", "supervised": "asks first", "full": "asks nothing"}
+"""What each level means, short."""
+
+_LIMITS = {
+    "max_actions_per_hour": "actions an hour",
+    "max_cost_per_day": "models a day",
+    "shell_timeout": "a shell command",
+    "approval_timeout": "an approval",
+    "delegation": "delegation",
+}
+"""By the kind of a rule; every other limit is the sandbox's."""
+
 _TONES: dict[str, Tone] = {"forbidden": "bad", "never": "bad", "nothing is reached": "bad", "every host": "warn"}
 _LONGEST = 2000
 
@@ -57,6 +70,7 @@ class Fact:
     effect: str
     origin: str
     tone: Tone = ""
+    what_tone: Tone = ""
     first: bool = False
 
 
@@ -64,7 +78,8 @@ def facts_of(policy: Policy, confinement: Confinement | None) -> tuple[Fact, ...
     """List every rule of a policy, then what a sandbox would get; blocks for some milliseconds."""
     found = [_of_rule(rule) for rule in policy.rules() if _SECTIONS.get(rule.kind)]
     found += _files(policy)
-    found += _allowances(policy)
+    found += _limits(policy)
+    found += _not_yet(policy)
     if confinement is not None:
         found += _of_sandbox(confinement, policy)
     order = ("level", "files", "commands", "tools", "network", "variables", "limits", "sandbox")
@@ -76,12 +91,21 @@ def facts_of(policy: Policy, confinement: Confinement | None) -> tuple[Fact, ...
     )
 
 
+def _not_yet(policy: Policy) -> Iterator[Fact]:
+    """A remark at the end of each section that nothing enforces."""
+    sections = {_SECTIONS.get(rule.kind): None for rule in policy.rules() if not enforced(rule)}
+    for section in (*sections, "limits"):
+        if section:
+            yield Fact("", section, NOT_YET, "", "", what_tone="muted")
+
+
 def _of_rule(rule: Rule) -> Fact:
     subject = safe(rule.subject[:_LONGEST])
     what = (
         _UNNAMED.get(rule.kind, "") if not subject else subject if rule.kind in _NAMELESS else f"{rule.kind} {subject}"
     )
-    return Fact("", _SECTIONS[rule.kind], what, safe(rule.effect), place_of(rule.origin), _TONES.get(rule.effect, ""))
+    effect = _LEVELS[rule.subject] if rule.kind == "level" else safe(rule.effect)
+    return Fact("", _SECTIONS[rule.kind], what, effect, place_of(rule.origin), _TONES.get(rule.effect, ""))
 
 
 def _files(policy: Policy) -> Iterator[Fact]:
@@ -103,16 +127,10 @@ def place_of(origin: Origin) -> str:
     return f"{origin.file.name}:{line}" if line else origin.file.name
 
 
-def _allowances(policy: Policy) -> Iterator[Fact]:
-    held = policy.allowances
-    for what, value in (
-        ("actions an hour", f"{held.max_actions_per_hour:,}"),
-        ("cents a day", f"{held.max_cost_per_day:,}"),
-        ("a shell command", f"{held.shell_timeout:g} s"),
-        ("an approval", f"{held.approval_timeout:g} s"),
-        ("delegation", policy.delegation),
-    ):
-        yield Fact("", "limits", what, value, f"profile {safe(policy.profile)}")
+def _limits(policy: Policy) -> Iterator[Fact]:
+    for rule in policy.limits():
+        if rule.kind in _LIMITS:
+            yield Fact("", "limits", _LIMITS[rule.kind], safe(rule.effect), safe(str(rule.origin)))
 
 
 def _of_sandbox(confinement: Confinement, policy: Policy) -> Iterator[Fact]:
@@ -125,11 +143,14 @@ def _of_sandbox(confinement: Confinement, policy: Policy) -> Iterator[Fact]:
         yield Fact("", "sandbox", safe(from_home(mount.target)), effect, safe(from_home(mount.source)))
     for mask in confinement.masks:
         yield Fact("", "sandbox", safe(mask.target), "hidden: empty inside", "", "bad")
-    yield Fact("", "sandbox", "network", confinement.network, "")
+    yield Fact("", "sandbox", "network", confinement.network, place_of(policy.domains.chosen))
     limits = confinement.limits
-    yield Fact("", "sandbox", "memory", size(limits.memory) if limits.memory is not None else "unlimited", "")
-    yield Fact("", "sandbox", "cores", f"{limits.cpus:g}" if limits.cpus is not None else "unlimited", "")
-    yield Fact("", "sandbox", "processes", f"{limits.pids:,}" if limits.pids is not None else "unlimited", "")
+    for what, key, value in (
+        ("memory", "memory", size(limits.memory) if limits.memory is not None else "unlimited"),
+        ("cores", "cpus", f"{limits.cpus:g}" if limits.cpus is not None else "unlimited"),
+        ("processes", "pids", f"{limits.pids:,}" if limits.pids is not None else "unlimited"),
+    ):
+        yield Fact("", "sandbox", what, value, safe(str(policy.allowances.origin_of(key))))
     for kind, names in (
         ("variables taken along", confinement.passthrough),
         ("variables set", confinement.environment),
@@ -143,7 +164,7 @@ def fact_columns() -> list[Column[Fact]]:
     """The columns from left to right."""
     return [
         Column("section", "", lambda fact, _: cell(fact.section if fact.first else "", "muted"), None, 9),
-        Column("what", "WHAT", lambda fact, width: _middle(fact.what, width), None, 18, grow=5),
+        Column("what", "WHAT", lambda fact, width: _middle(fact.what, width, fact.what_tone), None, 18, grow=5),
         Column("effect", "HOLDS", lambda fact, _: cell(fact.effect, fact.tone), None, 18, grow=2),
         Column("origin", "FROM", lambda fact, width: _middle(fact.origin, width, "muted"), None, 15, grow=2, drop=1),
     ]
