@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from services.agents import Agent, AgentConfig, RiskProfile, dotted, line_finder
+from services.agents import PRESETS, Agent, AgentConfig, RiskProfile, dotted, line_finder
 from tui.figures import from_home, size
 from tui.glyphs import glyphs
-from tui.screens.agents.fields import ACCESS, ACCESS_LABELS, ACCESSES, FIXED, PROFILE, SECTIONS, Field, Path
+from tui.screens.agents.fields import ACCESS, ACCESS_LABELS, ACCESSES, FIELDS, FIXED, PROFILE, SECTIONS, Field, Path
 from tui.text import safe
 from tui.widgets.form import FormRow, Note
 
@@ -37,6 +37,7 @@ class Subject:
         changed: The paths of changes not saved yet.
         siblings: The aliases of all other agents.
         shared_lines: Lines of `pinfold.toml`.
+        shared_keys: Tells whether a key is written in `pinfold.toml`.
         findings: Rules that cannot do what they seem to say.
     """
 
@@ -45,6 +46,7 @@ class Subject:
     changed: Collection[Path]
     siblings: Sequence[str]
     shared_lines: Lines
+    shared_keys: Callable[[tuple[str | int, ...]], bool]
     findings: Sequence[Finding] = ()
 
     @property
@@ -153,19 +155,25 @@ class _Writer:
         if origin == "profile":
             return self._origin_in_profile(one.path[1])
         if origin == "pinfold.toml":
-            line = self.subject.shared_lines(("defaults", "sandbox", one.path[1]))
-            return f"pinfold.toml:{line}", f"pinfold.toml:{line}, defaults.sandbox.{one.path[1]}"
+            place = self._in_shared(("defaults", "sandbox", one.path[1]))
+            return place, f"{place}, defaults.sandbox.{one.path[1]}"
         return "default", f"built in; agent.toml says {key}"
 
     def _origin_in_profile(self, key: str) -> tuple[str, str]:
-        name = self.subject.config.agent.risk_profile
+        profile, name = self.subject.agent.profile, self.subject.config.agent.risk_profile
         table = ("risk_profiles", name)
-        line, of_table = self.subject.shared_lines((*table, key)), self.subject.shared_lines(table)
-        profile = self.subject.agent.profile
-        usual = getattr(RiskProfile(), key)
-        if profile is None or (line == of_table and getattr(profile, key) == usual):
-            return "default", f"not set in the profile {safe(name)}; agent.toml says permissions.{key}"
-        return "profile", f"pinfold.toml:{line}, profile {safe(name)}"
+        if profile is not None and self.subject.shared_keys((*table, key)):
+            return "profile", f"{self._in_shared((*table, key))}, profile {safe(name)}"
+        if profile is not None and key in PRESETS.get(profile.preset, ()):
+            place = self._in_shared((*table, "preset"))
+            return f"preset {profile.preset}", f"{place}, preset {profile.preset} of the profile {safe(name)}"
+        own = ("permissions", key)
+        settable = f"agent.toml says {dotted(own)}" if own in FIELDS else f"pinfold.toml says {dotted((*table, key))}"
+        return "default", f"not set in the profile {safe(name)}; {safe(settable)}"
+
+    def _in_shared(self, path: Path) -> str:
+        line = self.subject.shared_lines(path)
+        return f"pinfold.toml:{line}" if line else "pinfold.toml"
 
     def _siblings(self, lines: Lines, notes: Mapping[str, tuple[Note, ...]]) -> Iterator[FormRow]:
         access = self.subject.config.workspace.access

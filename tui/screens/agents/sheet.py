@@ -65,6 +65,7 @@ def sheet_of(pinfold: Pinfold, agent: Agent, draft: Draft | None) -> Sheet:
         changed={change.path for change in draft.changes} if draft is not None else (),
         siblings=[alias for alias in pinfold.agents.by_alias if alias != agent.alias],
         shared_lines=pinfold.agents.shared_lines(),
+        shared_keys=pinfold.agents.shared_keys(),
         findings=findings(policy) if policy is not None else (),
     )
     return Sheet(agent, form_rows(subject), differences, policy, trouble)

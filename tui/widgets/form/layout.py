@@ -44,7 +44,10 @@ class Columns:
     @classmethod
     def of(cls, width: int) -> Columns:
         """Share out a width."""
-        label, origin = (17 if width >= _WIDE else 16), (16 if width >= _NARROW else 0)
+        if width >= _WIDE:
+            label, origin = 17, 18
+        else:
+            label, origin = 16, 16 if width >= _NARROW else 0
         value = GUTTER + label
         return cls(label, value, max(width - value - origin - 1, 8), origin)
 
