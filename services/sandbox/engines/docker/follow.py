@@ -1,7 +1,7 @@
 """A sandbox's output, from the engine's log into the spool: nothing lost, nothing twice, however often either is lost.
 
 One loop does it all. Ask what the container is, and read its log from the spool's cursor on: following while it runs,
-and once it has exited without following, until such a reading is whole and brings nothing new. Three faults of engines
+and once it has exited without following, until such a reading is whole and brings nothing new. Four habits of engines
 make it so:
 - they cut the tail of a follow when a container exits after a burst;
 - they find where to begin by reading their log from its start, so that who is close behind asks for the last lines;
