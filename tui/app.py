@@ -285,8 +285,10 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def run(home: Home) -> None:
-    """Show the screens until the operator leaves.
+def run(home: Home) -> int:
+    """Show the screens until the operator leaves, and return the status to exit with.
+
+    It is 0, 128 and the number of the signal that ended them, or 1 after a fault.
 
     Raises:
         PinfoldError: The home cannot be opened.
@@ -296,3 +298,4 @@ def run(home: Home) -> None:
     app.run()
     if app.failure is not None:
         raise app.failure
+    return app.return_code or 0

@@ -48,7 +48,7 @@ class Pinfold(click.Group):
 @click.option("--demo", is_flag=True, help="Open a throw-away home with example agents, removed when you quit.")
 @click.option("--version", is_flag=True, help="Print the version.")
 @click.pass_context
-def pinfold(context: click.Context, home: str | None, demo: bool, version: bool) -> None:
+def pinfold(context: click.Context, home: str | None, demo: bool, version: bool) -> int:
     """A control room, in a terminal, for AI agents that work in sandboxes.
 
     Without a verb it opens the screens. Every verb takes --json and --home, and exits 0, 1 (refused or failed, the
@@ -59,13 +59,14 @@ def pinfold(context: click.Context, home: str | None, demo: bool, version: bool)
     if version:
         click.echo(f"pinfold {__version__}")
     elif context.invoked_subcommand is None:
-        open_screens(invocation, demo=demo)
+        return open_screens(invocation, demo=demo)
     elif demo:
         raise click.UsageError("--demo opens the screens and takes no verb; for a home to keep: pinfold init --demo")
+    return 0
 
 
-def open_screens(invocation: Invocation, *, demo: bool) -> None:
-    """Run the screens until the operator quits.
+def open_screens(invocation: Invocation, *, demo: bool) -> int:
+    """Run the screens until the operator quits, and return the status to exit with.
 
     Raises:
         click.UsageError: There is no terminal, or the options exclude each other.
@@ -78,12 +79,11 @@ def open_screens(invocation: Invocation, *, demo: bool) -> None:
     if demo:
         from tui.demo import run_demo
 
-        run_demo(invocation)
-        return
+        return run_demo(invocation)
     home = invocation.choose_home()
     from tui.app import run
 
-    run(home)
+    return run(home)
 
 
 def run_command(arguments: Sequence[str]) -> int:

@@ -16,8 +16,10 @@ _PREFIX = "pinfold-demo-"
 _LOCK = "in-use"
 
 
-def run_demo(invocation: Invocation) -> None:
+def run_demo(invocation: Invocation) -> int:
     """Fill a throw-away home, open the screens on it, and remove it with all its sandboxes when they close.
+
+    Returns the status to exit with.
 
     Homes that a killed demo left behind are removed first.
 
@@ -35,7 +37,7 @@ def run_demo(invocation: Invocation) -> None:
         home = invocation.choose_home(str(root / "home"))
         from tui.app import run
 
-        run(home)
+        return run(home)
     finally:
         calls.close()
         asyncio.run(remove_demo(root))

@@ -61,12 +61,11 @@ async def test_an_error_nobody_expected_is_one_line_and_its_traceback_is_in_the_
 
 def test_a_fault_while_drawing_ends_the_screens_with_one_line_and_the_terminal_as_before(tmp_path) -> None:
     code = (
-        "from pathlib import Path; from services.home import Home; from tui.app import PinfoldApp;"
-        "app = PinfoldApp(Home(Path(__import__('sys').argv[1])), services=False);"
-        "app.call_after_refresh(lambda: 1 / 0); app.run()"
+        "import sys; from pathlib import Path; from services.home import Home; from tui.app import PinfoldApp, run;"
+        "PinfoldApp.on_ready = lambda self: 1 / 0; sys.exit(run(Home(Path(sys.argv[1]))))"
     )
     with Terminal([sys.executable, "-c", code, str(tmp_path)]) as terminal:
-        terminal.wait_for_exit()
+        assert terminal.wait_for_exit() == 1
         assert "the screens had to end because of a fault" in terminal.text()
         assert "Traceback" not in terminal.text()
         assert terminal.modes_left_on() <= {7, 25}
@@ -88,8 +87,10 @@ def test_a_home_that_cannot_be_opened_is_explained_after_the_screens(tmp_path) -
 # the terminal
 
 
-@pytest.mark.parametrize("way", ["q", "ctrl+q", signal.SIGTERM], ids=["q", "ctrl+q", "sigterm"])
-async def test_every_way_out_leaves_the_terminal_as_it_was(world, way) -> None:
+@pytest.mark.parametrize(
+    ("way", "status"), [("q", 0), ("ctrl+q", 0), (signal.SIGTERM, 128 + signal.SIGTERM)], ids=["q", "ctrl+q", "sigterm"]
+)
+async def test_every_way_out_leaves_the_terminal_as_it_was_and_tells_by_its_status(world, way, status) -> None:
     world.agent("worker", FOREVER)
     with pinfold(world.home) as terminal:
         await waiting(terminal.wait_for, "worker")
@@ -97,7 +98,7 @@ async def test_every_way_out_leaves_the_terminal_as_it_was(world, way) -> None:
             terminal.press(way)
         else:
             terminal.process.send_signal(way)
-        await waiting(terminal.wait_for_exit)
+        assert await waiting(terminal.wait_for_exit) == status
         assert terminal.modes_left_on() <= {7, 25}
         assert terminal.is_echoing()
 
