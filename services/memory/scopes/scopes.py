@@ -67,7 +67,9 @@ class Scopes:
             after: Only ids behind this one, for paging.
             limit: At most so many.
         """
-        return await self._database.read(lambda connection: rows.scope_ids(connection, kind, after, limit, self._now()))
+        return await self._database.read(
+            lambda connection: rows.scope_ids(connection, kind.value, after, limit, self._now())
+        )
 
     async def sweep(self) -> int:
         """Delete what has expired, a part a transaction, and count it."""

@@ -19,6 +19,8 @@ LIST_LIMIT = 16 * 1024 * 1024
 DEPTH_LIMIT = 64
 """The most lists and objects inside one another."""
 
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+
 LEAST_INTEGER, MOST_INTEGER = -(2**63), 2**63 - 1
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
@@ -54,11 +56,14 @@ def encode(value: Json) -> Stored:
     if isinstance(value, str) and len(value) > VALUE_LIMIT:
         raise _too_large(len(value))
     try:
-        data = msgspec.json.encode(value, order="deterministic")
+        data = _ENCODER.encode(value)
     except RecursionError as error:
         raise InputRefused("the value cannot be stored", why="it is nested too deeply, or holds itself") from error
     except (TypeError, ValueError, OverflowError) as error:
         raise InputRefused("the value is not JSON", why=str(error)) from error
+    if type(value) is str:  # needs none of what follows
+        _check_size(data)
+        return Stored("text", data.decode(), (), len(data))
     _check(data)
     if msgspec.json.decode(data) != value:  # as NaN, a tuple, a set, bytes or a date would be
         raise InputRefused(
@@ -81,7 +86,7 @@ def parse(text: str | bytes) -> Stored:
         raise InputRefused("the value cannot be stored", why="it is nested too deeply") from error
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise InputRefused("the value is not JSON", why=str(error)) from error
-    data = msgspec.json.encode(value, order="deterministic")
+    data = _ENCODER.encode(value)
     _check(data)
     return _stored(data)
 
@@ -121,8 +126,7 @@ def _stored(data: bytes) -> Stored:
 
 
 def _check(data: bytes) -> None:
-    if len(data) > (LIST_LIMIT if data.startswith(b"[") else VALUE_LIMIT):
-        raise _too_large(len(data))
+    _check_size(data)
     nested = data[0] in b"[{"
     long_number = _LONG.search(data) is not None
     if not nested and not long_number:
@@ -132,6 +136,11 @@ def _check(data: bytes) -> None:
         _check_integers(bare)
     if nested:
         _check_depth(bare)
+
+
+def _check_size(data: bytes) -> None:
+    if len(data) > VALUE_LIMIT and (len(data) > LIST_LIMIT or not data.startswith(b"[")):
+        raise _too_large(len(data))
 
 
 def _check_integers(bare: bytes) -> None:
