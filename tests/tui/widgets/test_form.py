@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -158,3 +159,32 @@ def test_a_remark_marks_its_entry_and_has_a_line_of_its_own(error) -> None:
     values, remark = lay_out([row], Columns.of(80))
     assert [piece.text.strip() for piece in values.pieces] == ["one", "⚠ two", "+"]
     assert remark.note == Note("odd", error, 1)
+
+
+FOLLOWED = [
+    ("in its place", ("a", "b"), ("a", "b"), 1, 1),
+    ("pushed back", ("a", "b"), ("x", "a", "b"), 1, 2),
+    ("gone", ("a", "b"), ("a", "c", "d"), 1, 3),
+    ("to be added", ("a", "b"), ("a", "b", "c"), 2, 3),
+    ("one of two alike", ("a", "b", "a"), ("a", "b", "a"), 2, 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "slot", "found"), [row[1:] for row in FOLLOWED], ids=[r[0] for r in FOLLOWED]
+)
+def test_an_entry_is_found_where_it_is_now(before, after, slot, found) -> None:
+    old, new = (FormRow("key", "Label", "list", entries) for entries in (before, after))
+    assert new.slot_of(old.entry_at(slot), slot) == found
+
+
+async def test_the_cursor_and_what_is_half_typed_stay_with_their_entry() -> None:
+    async with form() as (_, pilot, shown):
+        shown.go_to("roots", 1)
+        await pilot.press("enter")
+        shown.ask("/b")
+        await pilot.press("c", "left")
+        rows = tuple(replace(row, entries=("/0", "/a", "/b")) if row.key == "roots" else row for row in ROWS)
+        shown.show(rows)
+        assert (shown.at, shown.asked.slot, shown.asked.typed) == (("roots", 2), 2, "/bc")
+        assert shown._entry.cursor_position == 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from services.agents import Agent, Change, Disagreement, Draft, dotted, same
-from services.errors import ConfigError, FileConflict
+from services.errors import ConfigError, FileConflict, PinfoldError
 from services.policy import Change as Difference
 from services.policy import changes
 from tui.screens.agents.fields import Path
@@ -20,6 +20,8 @@ from tui.widgets.form import Note
 if TYPE_CHECKING:
     from services.pinfold import Pinfold
 
+_MOST_NEWS = 3
+
 
 @dataclass
 class Drafts:
@@ -28,10 +30,12 @@ class Drafts:
     Args:
         pinfold: The services, once they are open.
         changed: Told of the alias whose standing is another now.
+        told: Told in words what was taken over from the disk under a draft.
     """
 
     pinfold: Callable[[], Pinfold]
     changed: Callable[[str], None]
+    told: Callable[[str], None]
     _standings: dict[str, Standing] = field(default_factory=dict)
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
 
@@ -47,25 +51,47 @@ class Drafts:
     # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────
 
     async def look(self, alias: str) -> None:
-        """Look at the disk again: begin a draft, or see whether somebody changed the file under one."""
+        """Look at the disk again: begin a draft, or take over what somebody changed under one."""
         async with self._lock(alias):
-            await self._put(alias, await self._looked(alias))
+            await self._take_in(alias)
 
-    async def _looked(self, alias: str) -> Standing:
+    async def _take_in(self, alias: str, *known: Path) -> None:
+        """Look, and tell what was taken over; the keys `known` are no news."""
+        before = self.of(alias).draft
+        standing, taken = await self._looked(alias)
+        await self._put(alias, standing)
+        taken = tuple(key for key in taken if key not in known)
+        if taken and before is not None and standing.draft is not None:
+            self.told(await self.pinfold().calls.run(news, self.pinfold(), before, standing.draft, taken))
+
+    async def _looked(self, alias: str) -> tuple[Standing, tuple[Path, ...]]:
+        """How editing stands with what is on disk now, and which keys were taken over from there."""
         agents, standing = self.pinfold().agents, self.of(alias)
         draft = standing.draft
+        taken: tuple[Path, ...] = ()
         try:
-            if draft is None or not draft.changed:
+            if draft is None or not standing.open:
                 draft = await agents.draft(alias)
-                undo = standing.undo if standing.undo and standing.undo.saved.base == draft.base else None
-                return replace(standing, draft=draft, refusal=None, undo=undo, diverged=False)
-            found = await agents.disagreements(draft)
-            diverged = any(not same(one.theirs, one.base) for one in found)
-            if not diverged:
-                draft = await agents.rebase(draft)  # takes over comments, and what came to be the same
-            return replace(standing, draft=draft, refusal=None, diverged=diverged)
+            else:
+                rebased = await self._rebased(draft)
+                if rebased is None:
+                    return replace(standing, refusal=None, diverged=True), ()
+                draft, taken = rebased
+            undo = standing.undo if standing.undo and standing.undo.saved.base == draft.base else None
+            return replace(standing, draft=draft, refusal=None, undo=undo, diverged=False), taken
         except ConfigError as error:
-            return replace(standing, draft=draft if standing.count else None, refusal=error)
+            return replace(standing, draft=draft if standing.count else None, refusal=error), ()
+
+    async def _rebased(self, draft: Draft) -> tuple[Draft, tuple[Path, ...]] | None:
+        """A draft on top of what is on disk now, and the keys changed there; None when both changed the same key."""
+        agents = self.pinfold().agents
+        if any(one.conflicts for one in await agents.disagreements(draft)):
+            return None
+        rebased = await agents.rebase(draft)
+        found = await agents.disagreements(draft)  # once more: the file may have changed in between
+        if any(one.conflicts for one in found) or (draft.base and not rebased.base):
+            return None
+        return rebased, tuple(one.path for one in found if not same(one.theirs, one.base))
 
     async def disagreements(self, alias: str) -> tuple[Disagreement, ...]:
         """Every key that the draft or the disk changed."""
@@ -136,6 +162,17 @@ class Drafts:
 
         return await pinfold.calls.run(compare)
 
+    async def set_enabled(self, alias: str, enabled: bool) -> Agent:
+        """Let the agent be started, or not, at once; what is not saved stays, and the operator's own change is no news.
+
+        Raises:
+            PinfoldError: The file cannot be changed.
+        """
+        async with self._lock(alias):
+            agent = await self.pinfold().agents.set_enabled(alias, enabled)
+            await self._take_in(alias, ("agent", "enabled"))
+            return agent
+
     # ── settling ──────────────────────────────────────────────────────────────────────────────────────────────
 
     async def save(self, alias: str) -> None:
@@ -143,7 +180,7 @@ class Drafts:
 
         Raises:
             ConfigError: The agent would have an error.
-            FileConflict: Somebody else changed the file; the draft stays, and is marked.
+            FileConflict: Somebody else changed the file; the draft stays, on top of that or marked.
             PinfoldError: It cannot be written.
         """
         async with self._lock(alias):
@@ -153,7 +190,7 @@ class Drafts:
             try:
                 written, saved = await self._written(alias, standing.draft)
             except FileConflict:
-                await self._put(alias, await self._looked(alias))
+                await self._take_in(alias)
                 raise
             await self._put(alias, Standing(draft=saved, undo=Undo(saved, written.base)))
 
@@ -163,8 +200,8 @@ class Drafts:
         try:
             return draft, await agents.save(draft)
         except FileConflict:
-            looked = await self._looked(alias)
-            if looked.diverged or looked.refusal is not None or looked.draft is None:
+            looked, taken = await self._looked(alias)
+            if taken or looked.diverged or looked.refusal is not None or looked.draft is None:
                 raise
             return looked.draft, await agents.save(looked.draft)
 
@@ -192,7 +229,8 @@ class Drafts:
         """Forget what is not saved."""
         async with self._lock(alias):
             self._standings[alias] = Standing(undo=self.of(alias).undo)
-            await self._put(alias, await self._looked(alias), typing_ends=True)
+            standing, _ = await self._looked(alias)
+            await self._put(alias, standing, typing_ends=True)
 
     async def rebase(self, alias: str, keep: Collection[Path] | None = None) -> None:
         """Begin anew with what is on disk, and make changes again.
@@ -224,3 +262,22 @@ class Drafts:
 
     def _lock(self, alias: str) -> asyncio.Lock:
         return self._locks.setdefault(alias, asyncio.Lock())
+
+
+def news(pinfold: Pinfold, before: Draft, after: Draft, keys: Sequence[Path]) -> str:
+    """Say what a file says now that it did not when a draft was begun; blocks for some milliseconds.
+
+    Args:
+        pinfold: The services.
+        before: The draft as it was begun.
+        after: The same on top of what is on disk now.
+        keys: Those changed on disk.
+    """
+    alias, policies = before.alias, pinfold.policies
+    try:
+        found = changes(policies.as_if(alias, before.base), policies.as_if(alias, after.base))
+    except PinfoldError:
+        found = ()
+    words = [difference.text for difference in found] or [dotted(key) for key in keys]
+    more = f", and {len(words) - _MOST_NEWS} more" if len(words) > _MOST_NEWS else ""
+    return f"{alias} changed on disk: {', '.join(words[:_MOST_NEWS])}{more}"

@@ -17,7 +17,7 @@ from services.policy import Change as Difference
 from tui.host import Host, host, key_of
 from tui.screens.agents.choosing import Candidate, ChooseValue, candidates
 from tui.screens.agents.drafts import Drafts
-from tui.screens.agents.entries import entry_at, field_of, path_of, with_access, with_entry, without_entry
+from tui.screens.agents.entries import entry_at, field_of, path_of, slot_of, with_access, with_entry, without_entry
 from tui.screens.agents.fields import Field
 from tui.screens.agents.standing import Standing, Typing
 from tui.screens.agents.status import status_parts
@@ -91,7 +91,8 @@ class PermissionEditor(Vertical):
     def _resume(self, typing: Typing) -> None:
         """Put back what was half typed when the operator looked elsewhere."""
         field = field_of(typing.key)
-        if field is not None and self._form.go_to(typing.key, typing.slot):
+        slots = [row.slot_of(typing.entry, typing.slot) for row in self._form.rows if row.key == typing.key]
+        if field is not None and slots and self._form.go_to(typing.key, slots[0]):
             self._form.ask("", placeholder=_placeholder(field), typed=typing.typed)
 
     def _say_hint(self) -> None:
@@ -148,7 +149,9 @@ class PermissionEditor(Vertical):
     def _remove(self, message: Form.RemoveAsked) -> None:
         field = field_of(message.row.key)
         if field is not None:
-            self._change(self._alias, lambda agent: [without_entry(agent, field, message.slot)])
+            slot = message.slot
+            entry = entry_at(self._agent, field, slot) if self._agent is not None else ""
+            self._change(self._alias, lambda agent: without_entry(agent, field, slot, entry))
 
     @on(Form.ResetAsked)
     def _reset(self, message: Form.ResetAsked) -> None:
@@ -159,7 +162,8 @@ class PermissionEditor(Vertical):
 
     @on(Form.Typed)
     def _type(self, message: Form.Typed) -> None:
-        self._drafts.keep_typing(self._alias, Typing(message.row.key, message.slot, message.typed))
+        row, slot = message.row, message.slot
+        self._drafts.keep_typing(self._alias, Typing(row.key, slot, message.typed, row.entry_at(slot)))
         self._host.begin(self, "trial", self._try, self._alias, message)
 
     @on(Form.Given)
@@ -210,7 +214,10 @@ class PermissionEditor(Vertical):
             return None
         notes, forbidden = await self._drafts.trial(alias, change) if text else ((), False)
         self._say_trouble(alias, [note for note in notes if note.entry in (-1, message.slot)])
-        return None if forbidden else lambda agent: [with_entry(agent, field, message.slot, text)]
+        entry = entry_at(agent, field, message.slot)
+        return (
+            None if forbidden else lambda now: [with_entry(now, field, slot_of(now, field, message.slot, entry), text)]
+        )
 
     def _say_trouble(self, alias: str, notes: Sequence[Note]) -> None:
         if alias == self._alias:

@@ -46,9 +46,25 @@ def with_entry(agent: Agent, field: Field, slot: int, text: str) -> Change:
     return Change(field.path, tuple(values))
 
 
-def without_entry(agent: Agent, field: Field, slot: int) -> Change:
-    """What taking an entry out of a list changes."""
-    return with_entry(agent, field, slot, "")
+def slot_of(agent: Agent, field: Field, slot: int, entry: str) -> int:
+    """Where an entry of a list is now that was at a place before; the place for a new one when it is gone."""
+    if field.kind != "list" or entry_at(agent, field, slot) == entry:
+        return slot
+    values = values_of(agent, field)
+    return values.index(entry) if entry and entry in values else len(values)
+
+
+def without_entry(agent: Agent, field: Field, slot: int, entry: str) -> list[Change]:
+    """What taking an entry out of a list changes; nothing when it is gone already.
+
+    Args:
+        agent: The agent.
+        field: The list.
+        slot: Where the entry was when the operator saw it.
+        entry: The entry.
+    """
+    slot = slot_of(agent, field, slot, entry)
+    return [with_entry(agent, field, slot, "")] if slot < len(values_of(agent, field)) else []
 
 
 def with_access(alias: str, column: int) -> Change:

@@ -120,7 +120,7 @@ class AgentsScreen(FrameScreen):
         from tui.screens.agents.drafts import Drafts
         from tui.screens.agents.settling import Settling
 
-        self._drafts = Drafts(lambda: self.host.pinfold, self._redraw_draft)
+        self._drafts = Drafts(lambda: self.host.pinfold, self._redraw_draft, self.host.told)
         self._settling = Settling(self, self._drafts)
         self.host.begin(self, "edit", self._detail.begin_editing, self._drafts)
 
@@ -248,9 +248,8 @@ class AgentsScreen(FrameScreen):
             self.host.begin(self, "switch", self._switch, row)
 
     async def _switch(self, row: AgentRow) -> None:
-        agent = await self.host.pinfold.agents.set_enabled(row.alias, not row.enabled)
-        if self._drafts is not None and self._drafts.of(row.alias).count and not self._drafts.of(row.alias).diverged:
-            await self._drafts.rebase(row.alias)  # the operator's own change is no news
+        setter = self._drafts or self.host.pinfold.agents
+        agent = await setter.set_enabled(row.alias, not row.enabled)
         enabled = agent.config is not None and agent.config.agent.enabled
         self.host.told(f"{row.alias} is {'enabled' if enabled else 'disabled'}")
 

@@ -48,7 +48,7 @@ class Settling:
             raise problem.as_error()
         if draft.changed:
             proposal = await self._proposal(alias)
-            self._screen.app.push_screen(SaveDraft(proposal), lambda yes: self._write(alias) if yes else None)
+            self._screen.app.push_screen(SaveDraft(proposal), lambda yes: self._write(alias, editor) if yes else None)
 
     async def _proposal(self, alias: str) -> Proposal:
         standing = self._drafts.of(alias)
@@ -61,17 +61,26 @@ class Settling:
             sessions=tuple(row for row in self._host.store.sessions_of(alias) if row.live),
         )
 
-    def _write(self, alias: str) -> None:
-        self._host.begin(self._screen, "edit", self._save, alias)
+    def _write(self, alias: str, editor: PermissionEditor | None) -> None:
+        self._host.begin(self._screen, "edit", self._save, alias, editor)
 
-    async def _save(self, alias: str) -> None:
+    async def _save(self, alias: str, editor: PermissionEditor | None) -> None:
         try:
             await self._drafts.save(alias)
         except FileConflict as error:
-            self._host.report(error)
-            await self.compare(alias)
+            await self._go_on(alias, editor, error)
             return
         self._host.told(f"{alias} is saved; {key_of(self._screen, 'agent.undo')} takes it back")
+
+    async def _go_on(self, alias: str, editor: PermissionEditor | None, error: FileConflict) -> None:
+        """Ask again what somebody's change meanwhile makes another question."""
+        standing = self._drafts.of(alias)
+        if standing.diverged or standing.refusal is not None:
+            self._host.report(error)
+        if standing.diverged:
+            await self.compare(alias)
+        elif standing.refusal is None:
+            await self.save(alias, editor)  # other keys changed: what is written means something else now
 
     async def compare(self, alias: str) -> None:
         """Ask for each key which version is kept, and go on with those."""

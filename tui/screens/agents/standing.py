@@ -17,11 +17,13 @@ class Typing:
     Attributes:
         key: Of its row.
         slot: The place in the row.
+        entry: What stands there, as the row shows it; "" for an entry to be added.
     """
 
     key: str
     slot: int
     typed: str
+    entry: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Standing:
         refusal: Why its file cannot be edited; a draft from before is kept.
         typing: What is half typed.
         undo: Takes the last save back.
-        diverged: Somebody else changed the file since the draft was begun.
+        diverged: Somebody else changed a key on disk that the draft changed otherwise.
     """
 
     draft: Draft | None = None

@@ -65,6 +65,7 @@ class Form(FormCursor):
         super().__init__(id=id)
         self._entry: EntryLine | None = None
         self._typed_at = ("", 0)
+        self._typed_over = ""
         self._trouble: tuple[Note, ...] | None = None
         self._given: tuple[FormRow, ...] = ()
         self.read_only = False
@@ -72,6 +73,10 @@ class Form(FormCursor):
     def _draw(self, rows: tuple[FormRow, ...]) -> None:
         """Show the rows, with what is wrong with the text being typed at its field."""
         self._given = rows
+        if self._entry is not None:
+            key, slot = self._typed_at
+            slots = [row.slot_of(self._typed_over, slot) for row in rows if row.key == key]
+            self._typed_at = (key, slots[0] if slots else slot)
         if self._trouble is not None:
             key, trouble = self._typed_at[0], self._trouble
             rows = tuple(_with_notes(row, trouble) if row.key == key else row for row in rows)
@@ -90,6 +95,7 @@ class Form(FormCursor):
         """
         self.stop_asking()
         self._typed_at = self.at
+        self._typed_over = self.row.entry_at(self._typed_at[1]) if self.row else ""
         self._entry = EntryLine(text, placeholder=placeholder)
         if typed is not None:
             self._entry.value = typed

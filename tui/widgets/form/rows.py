@@ -67,6 +67,21 @@ class FormRow:
             return len(self.entries) + 1
         return len(self.entries) if self.kind == "matrix" else 1
 
+    def entry_at(self, slot: int) -> str:
+        """The entry at a place; "" at the place for a new one."""
+        return self.entries[slot] if self.kind == "list" and slot < len(self.entries) else ""
+
+    def slot_of(self, entry: str, slot: int) -> int:
+        """Where an entry that was at a place before is now.
+
+        Args:
+            entry: As `entry_at` told it.
+            slot: Where it was; of a list that has lost the entry, the answer is the place for a new one.
+        """
+        if self.kind != "list" or (entry and self.entry_at(slot) == entry):
+            return slot
+        return self.entries.index(entry) if entry and entry in self.entries else len(self.entries)
+
     def note_on(self, entry: int) -> Note | None:
         """The worst remark on one entry."""
         notes = [note for note in self.notes if note.entry == entry]

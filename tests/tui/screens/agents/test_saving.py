@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.widgets import Button
 
 from tests.tui.conftest import shown, until
-from tests.tui.screens.agents.conftest import WORKER, add_entry, agents, drafts, form_of, line_of
+from tests.tui.screens.agents.conftest import WORKER, add_entry, agents, drafts, form_of, line_of, until_shown
 from tui.screens.agents.comparing import CompareVersions
 from tui.screens.agents.saving import SaveDraft
 
@@ -118,6 +118,50 @@ async def test_keys_changed_on_both_sides_are_shown_three_ways_and_settled_one_b
         assert 'allowed_commands = ["git", "make", "pip"]' in written
         assert 'excluded_tools = ["browser", "shell"]' in written
         assert 'forbidden_paths = ["~/.ssh", "~/keys"]' in written
+
+
+async def test_other_keys_changed_on_disk_are_taken_over_and_told_while_one_types(edited) -> None:
+    file = edited.home.agent_file("worker")
+    async with form_of(edited) as (app, pilot, form):
+        await add_entry(app, pilot, form, "permissions.forbidden_paths", "~/keys")
+        form.go_to(COMMANDS, 1)
+        await pilot.press("enter", "2")
+        await until(lambda: drafts(app).of("worker").typing is not None, pilot)
+        file.write_text(WORKER.replace('"git", "make"', '"cargo", "git", "make"').replace("enabled = true", "# on"))
+        await until_shown(app, pilot, "worker changed on disk: may now run cargo")
+        assert "c compare" not in shown(app)
+        assert (form.asked.typed, form.asked.slot, form.asking) == ("make2", 2, True)
+        await pilot.press("3", "enter")
+        await until(lambda: not form.asking and form.row.entries == ("cargo", "git", "make23"), pilot)
+        await save(app, pilot, "right")
+        await until(lambda: drafts(app).of("worker").undo is not None, pilot)
+        written = file.read_text()
+        assert 'allowed_commands = ["cargo", "git", "make23"]' in written
+        assert 'forbidden_paths = ["~/.ssh", "~/keys"]' in written
+
+
+async def test_what_changes_on_disk_under_the_question_to_save_asks_it_anew(edited, monkeypatch) -> None:
+    file = edited.home.agent_file("worker")
+    async with form_of(edited) as (app, pilot, form):
+        monkeypatch.setattr(drafts(app), "look", nothing)  # as if the watching were late
+        form.go_to(COMMANDS, 1)
+        await pilot.press("d")
+        await until(lambda: drafts(app).of("worker").count, pilot)
+        await pilot.press("ctrl+s")
+        await until(lambda: isinstance(app.screen, SaveDraft), pilot)
+        asked = app.screen
+        file.write_text(WORKER.replace('runner = "command"', 'runner = "command"\nnetwork = "open"'))
+        await pilot.press("enter")
+        await until(lambda: isinstance(app.screen, SaveDraft) and app.screen is not asked, pilot)
+        await until_shown(app, pilot, "worker changed on disk: reaches every host")
+        await pilot.press("enter")
+        await until(lambda: drafts(app).of("worker").undo is not None, pilot)
+        assert 'network = "open"' in file.read_text()
+        assert 'allowed_commands = ["git"]' in file.read_text()
+
+
+async def nothing(alias: str) -> None:
+    """Look at no file."""
 
 
 async def test_a_comment_written_meanwhile_is_kept_without_a_question(edited) -> None:
