@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -172,7 +173,7 @@ class Egress:
             except Refused as refused:
                 if refused.status != 404:
                     raise
-                await link.control.call(what, lambda client: _import(client, bundle))
+                await link.control.call(what, lambda client: import_image(client, bundle))
 
     async def _make(
         self, link: Link, bundle: Bundle, spec: SandboxSpec, name: str, arguments: tuple[str, ...], what: str
@@ -279,8 +280,15 @@ def _host_config(client: APIClient, bundle: Bundle, role: str, ipc: str, names: 
     )
 
 
-def _import(client: APIClient, bundle: Bundle) -> None:
+def import_image(client: APIClient, bundle: Bundle) -> None:
+    """Bring the image in, and remove those of other versions that nothing uses."""
+    from docker.errors import APIError
+
     client.import_image_from_data(bundle.archive, repository=REPOSITORY, tag=bundle.tag)
+    tags = {tag for image in client.images(REPOSITORY) for tag in image["RepoTags"] or ()}
+    for tag in sorted(tags - {bundle.image}):
+        with suppress(APIError):  # one that is in use, or that another Pinfold has just removed
+            client.remove_image(tag)
 
 
 def _read(text: bytes, after: int, *, complete: bool) -> Refusals:
