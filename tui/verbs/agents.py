@@ -8,6 +8,7 @@ import click
 
 from tui.figures import duration, size
 from tui.glyphs import glyphs
+from tui.verbs.after_dashes import CommandAfterDashes, command_after_dashes
 from tui.verbs.agent_changes import command as set_agent
 from tui.verbs.call import Call, verb
 from tui.verbs.documents import AgentDetails, AgentDocument, ProblemDocument, SettingDocument
@@ -112,16 +113,33 @@ def _problems_of(pinfold: Pinfold, agent: Agent) -> Iterator[Problem]:
         yield Problem(finding.message, origin.file or agent.file, origin.line, origin.key, "warning")
 
 
-@command.command("create")
+@command.command("create", cls=CommandAfterDashes)
 @verb
 @click.argument("alias")
 @click.option("--description", default="", help="What it is for.")
 @click.option("--profile", default="", help="Its risk profile, one of pinfold.toml's.")
 @click.option("--runner", default="", help="The program inside its sandbox; else the default.")
-async def create_agent(call: Call, alias: str, description: str, profile: str, runner: str) -> None:
-    """Make a new agent."""
+@click.option("--engine", default="", help="docker or local; else the default.")
+@click.option("--image", default="", help="The image its sandboxes are made from; else the default.")
+@click.option("--lifecycle", default="", help="oneshot, session, longrunning or persistent; else the default.")
+async def create_agent(
+    call: Call, alias: str, description: str, profile: str, runner: str, engine: str, image: str, lifecycle: str
+) -> None:
+    """Make a new agent.
+
+    What follows -- is the command its sandboxes run, for the runner `command`.
+    """
     async with call.pinfold(supervise=False) as pinfold:
-        agent = await pinfold.agents.create(alias, description=description, risk_profile=profile, runner=runner)
+        agent = await pinfold.agents.create(
+            alias,
+            description=description,
+            risk_profile=profile,
+            runner=runner,
+            engine=engine,
+            image=image,
+            lifecycle=lifecycle,
+            command=command_after_dashes(),
+        )
     if call.json:
         call.printer.document(AgentDocument.of(agent))
     else:

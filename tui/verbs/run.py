@@ -16,6 +16,7 @@ from services.output import Stream
 from services.sandbox import SessionState, StartRequest
 from tui.invocation import complain
 from tui.signals import handled
+from tui.verbs.after_dashes import CommandAfterDashes, command_after_dashes
 from tui.verbs.call import Call, verb
 from tui.verbs.copying import ALL_STREAMS, OUTPUT_STREAMS, AsJson, AsText, Bytes, Lines, Target, copy_output
 from tui.verbs.documents import ProgressDocument, SessionDocument
@@ -27,26 +28,9 @@ if TYPE_CHECKING:
 
 FAILED = 1
 _TELL_SECONDS = 1.0
-_COMMAND = "pinfold.command"
 
 
-class RunCommand(click.Command):
-    """Takes what follows `--` as the agent's command."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Set the command aside before the rest is read."""
-        if "--" in args:
-            position = args.index("--")
-            ctx.meta[_COMMAND] = tuple(args[position + 1 :])
-            args = args[:position]
-        return super().parse_args(ctx, args)
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Show it in the usage line."""
-        return [*super().collect_usage_pieces(ctx), "[-- COMMAND...]"]
-
-
-@click.command("run", cls=RunCommand)
+@click.command("run", cls=CommandAfterDashes)
 @verb
 @click.argument("alias")
 @click.argument("prompt", required=False, default="")
@@ -62,8 +46,7 @@ async def command(call: Call, alias: str, prompt: str, detach: bool, **choices: 
     What follows -- replaces the agent's command. The first ctrl-c stops the session step by step, the second kills
     it. When Pinfold itself fails the status is 1.
     """
-    program = click.get_current_context().meta.get(_COMMAND, ())
-    request = StartRequest(agent=alias, prompt=prompt, command=program, **choices)
+    request = StartRequest(agent=alias, prompt=prompt, command=command_after_dashes(), **choices)
     async with call.pinfold(supervise=True) as pinfold:
         session = await _started(call, pinfold, request, detach=detach)
         if detach:

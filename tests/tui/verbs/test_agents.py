@@ -75,6 +75,14 @@ def test_a_name_that_is_no_alias_is_refused(pinfold: Command, alias: str) -> Non
     assert pinfold.json("agents", "list") == []
 
 
+def test_a_created_agent_runs_what_it_was_given(pinfold: Command) -> None:
+    options = ("--profile", "free", "--engine", "local", "--lifecycle", "session", "--image", "busybox:stable")
+    pinfold("agents", "create", "fresh", *options, "--", "echo", "--home", "a b")
+    assert pinfold("run", "fresh").stdout == "--home a b\n"
+    settings = {setting["name"]: setting["value"] for setting in pinfold.json("agents", "show", "fresh")["settings"]}
+    assert (settings["lifecycle"], settings["image"]) == ("session", "busybox:stable")
+
+
 def test_an_agent_is_not_created_twice(pinfold: Command) -> None:
     file = pinfold.add_agent("one")
     before = file.read_bytes()
