@@ -20,7 +20,10 @@ from services.memory.scopes import (
     Snapshot,
     Stats,
     Surroundings,
+    Transfer,
+    TransferProgress,
     Ttl,
+    from_json,
 )
 
 __all__ = [
@@ -48,5 +51,8 @@ __all__ = [
     "StepState",
     "StepType",
     "Surroundings",
+    "Transfer",
+    "TransferProgress",
     "Ttl",
+    "from_json",
 ]

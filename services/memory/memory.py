@@ -11,7 +11,7 @@ from services.errors import DatabaseError
 from services.home import BlockingCalls, Database, Home
 from services.memory.contexts import Contexts
 from services.memory.contexts.contexts import new_id
-from services.memory.scopes import Namespace, Scope, Scopes
+from services.memory.scopes import Namespace, Scope, Scopes, Transfer
 
 SWEEP_SECONDS = 60.0
 
@@ -32,6 +32,7 @@ class Memory:
     Attributes:
         scopes: Keys of users, teams, chats and contexts.
         contexts: The contexts themselves, with their steps.
+        transfer: Keys written to and read from JSON Lines.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Memory:
     ) -> None:
         self.scopes = Scopes(database, now)
         self.contexts = Contexts(database, home.state_dir / "contexts", calls, now, make_id)
+        self.transfer = Transfer(self.scopes, calls)
         self._sweep_every = sweep_every
 
     def namespace(self, scope: Scope) -> Namespace:

@@ -9,6 +9,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "policy": ("tui.verbs.policy", "Show what an agent may do, and why."),
     "run": ("tui.verbs.run", "Run an agent in a sandbox and print its output."),
     "sessions": ("tui.verbs.sessions", "List sessions, read their output, stop and remove them."),
+    "memory": ("tui.verbs.memory", "Read and change what users, teams, chats and contexts remember."),
     "activity": ("tui.verbs.activity", "Print what operators, agents and Pinfold did."),
     "schema": ("tui.verbs.schema", "Print the JSON Schemas of agent.toml and pinfold.toml."),
 }

@@ -15,7 +15,8 @@ from services.memory.scopes.model import (
 from services.memory.scopes.namespace import Filled, Namespace
 from services.memory.scopes.scopes import Scopes, Surroundings
 from services.memory.scopes.times import Ttl
-from services.memory.scopes.values import DEPTH_LIMIT, LIST_LIMIT, VALUE_LIMIT
+from services.memory.scopes.transfer import Transfer, TransferProgress
+from services.memory.scopes.values import DEPTH_LIMIT, LIST_LIMIT, VALUE_LIMIT, from_json
 
 __all__ = [
     "DEPTH_LIMIT",
@@ -35,5 +36,8 @@ __all__ = [
     "Snapshot",
     "Stats",
     "Surroundings",
+    "Transfer",
+    "TransferProgress",
     "Ttl",
+    "from_json",
 ]

@@ -91,6 +91,16 @@ def parse(text: str | bytes) -> Stored:
     return _stored(data)
 
 
+def from_json(text: str | bytes) -> Json:
+    """Read a value from JSON text.
+
+    Raises:
+        InputRefused: As `parse`.
+    """
+    stored = parse(text)
+    return decode(joined(stored.items) if stored.kind == "list" else stored.text)
+
+
 def decode(text: str | bytes) -> Json:
     """Turn stored JSON back into a value."""
     return msgspec.json.decode(text)

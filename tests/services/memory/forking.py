@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -115,14 +116,14 @@ def main(kind: str, times: int, root: Path) -> None:
     work = {"write": write, "step": step, "count": count}[kind]
     moments = random.Random(times)
     if kind == "count":
-        processes = [forked(lambda tell, number=number: work(root, number, tell)) for number in range(times)]
+        processes = [forked(partial(work, root, number)) for number in range(times)]
         for child, reading in processes:
             with os.fdopen(reading, "rb") as told:
                 sys.stdout.buffer.write(told.read())
             assert os.waitpid(child, 0)[1] == 0
         return
     for number in range(times):
-        lines = killed(lambda tell, number=number: work(root, number, tell), moments.randrange(1, 120))
+        lines = killed(partial(work, root, number), moments.randrange(1, 120))
         sys.stdout.buffer.write(b"[%d, [%s]]\n" % (number, b",".join(lines)))
 
 
