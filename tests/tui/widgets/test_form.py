@@ -161,13 +161,13 @@ def test_a_remark_marks_its_entry_and_has_a_line_of_its_own(error) -> None:
     assert remark.note == Note("odd", error, 1)
 
 
-FOLLOWED = [
-    ("in its place", ("a", "b"), ("a", "b"), 1, 1),
-    ("pushed back", ("a", "b"), ("x", "a", "b"), 1, 2),
-    ("gone", ("a", "b"), ("a", "c", "d"), 1, 3),
-    ("to be added", ("a", "b"), ("a", "b", "c"), 2, 3),
-    ("one of two alike", ("a", "b", "a"), ("a", "b", "a"), 2, 2),
-]
+FOLLOWED = {
+    "in its place": (("a", "b"), ("a", "b"), 1, 1),
+    "pushed back": (("a", "b"), ("x", "a", "b"), 1, 2),
+    "gone": (("a", "b"), ("a", "c", "d"), 1, 3),
+    "to be added": (("a", "b"), ("a", "b", "c"), 2, 3),
+    "one of two alike": (("a", "b", "a"), ("a", "b", "a"), 2, 2),
+}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from services.policy import NOT_YET, enforced
+from services.policy import enforced
 from tui.figures import from_home, middle, size
 from tui.glyphs import glyphs
 from tui.looks import Tone
@@ -96,7 +96,7 @@ def _not_yet(policy: Policy) -> Iterator[Fact]:
     sections = {_SECTIONS.get(rule.kind): None for rule in policy.rules() if not enforced(rule)}
     for section in (*sections, "limits"):
         if section:
-            yield Fact("", section, NOT_YET, "", "", what_tone="muted")
+            yield Fact("", section, "not yet enforced", "no tool server", "", "muted", what_tone="muted")
 
 
 def _of_rule(rule: Rule) -> Fact:

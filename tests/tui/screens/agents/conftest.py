@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from textual.pilot import Pilot
+from textual.screen import ModalScreen
+from textual.widgets import Input
 
-from tests.support.sessions import World
+from services.home import Home
+from tests.support.sessions import World, cleaned_up
 from tests.tui.conftest import screens, shown, until
 from tui.app import PinfoldApp
 from tui.screens.agents import AgentsScreen
@@ -52,11 +55,64 @@ command = ["sh", "-c", "true"]
 @pytest.fixture
 def edited(world: World) -> World:
     """A world with the agents `worker` and `helper`."""
-    world.home.config_file.write_text(SHARED)
+    furnish(world)
+    return world
+
+
+def furnish(world: World) -> None:
+    """Write the agents `worker` and `helper`, and their profiles."""
     for alias in ("helper", "worker"):
         world.agent(alias, "true")
-    world.home.agent_file("worker").write_text(WORKER)
-    return world
+    put_back(world.home)
+
+
+def put_back(home: Home) -> None:
+    """Write what tests change as it was."""
+    home.config_file.write_text(SHARED)
+    home.agent_file("worker").write_text(WORKER)
+
+
+class Editor(NamedTuple):
+    """The app with the cursor in the form of the agent `worker`."""
+
+    app: PinfoldApp
+    pilot: Pilot[None]
+    form: Any
+    home: Home
+
+
+@pytest.fixture(scope="module")
+async def opened(tmp_path_factory) -> AsyncIterator[Editor]:
+    """One app for all tests of a module: to start it takes longer than what most of them do."""
+    world = World(Home(tmp_path_factory.mktemp("editor") / "home"))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in world.env.items():
+            patch.setenv(name, value)
+        furnish(world)
+        async with cleaned_up(world), form_of(world) as (app, pilot, form):
+            yield Editor(app, pilot, form, world.home)
+
+
+@pytest.fixture
+async def editor(opened: Editor) -> Editor:
+    """The app with the files as they were and nothing changed or typed."""
+    app, pilot, form, home = opened
+    while isinstance(app.screen, ModalScreen):
+        app.pop_screen()
+    put_back(home)
+    form.stop_asking()
+    drafts(app).keep_typing("worker", None)
+    await app.pinfold.agents.load()
+    await drafts(app).discard("worker")
+    await pilot.press("1")
+    agents(app).show_agent("worker")
+    agents(app)._detail.turn_to("permissions")
+    await until(lambda: app.store.configured("worker") == app.pinfold.agents.get("worker") and settled(app), pilot)
+    app.clear_notifications()
+    form.focus()
+    form.go_to(form.rows[0].key)
+    await until(lambda: form.has_focus and not app._notifications and not drafts(app).open, pilot)
+    return opened
 
 
 @asynccontextmanager
@@ -97,8 +153,11 @@ def line_of(app: PinfoldApp, label: str) -> str:
 
 
 async def type_in(pilot: Pilot[None], text: str) -> None:
-    """Press the key of every character."""
-    await pilot.press(*[{" ": "space"}.get(letter, letter) for letter in text])
+    """Put all but the last character into the line that has the focus, and press the key of that one."""
+    line = pilot.app.focused
+    assert isinstance(line, Input)
+    line.insert_text_at_cursor(text[:-1])
+    await pilot.press({" ": "space"}.get(text[-1], text[-1]))
 
 
 async def add_entry(app: PinfoldApp, pilot: Pilot[None], form: Any, key: str, text: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from services.activity import Events
 from services.agents import Agents
 from services.home import BlockingCalls, Home
-from services.policy import NOT_YET, Policies
+from services.policy import Policies
 from tui.screens.agents.facts import facts_of
 from tui.screens.agents.form_rows import Subject, form_rows
 
@@ -56,7 +56,7 @@ async def test_the_form_names_the_preset_the_profile_or_the_default(agents, key,
 
 async def test_what_nothing_enforces_yet_is_remarked_once_in_its_section(agents, tmp_path) -> None:
     facts = facts_of(Policies(Home(tmp_path / "home"), agents).of("worker"), None)
-    assert [fact.section for fact in facts if fact.what == NOT_YET] == ["level", "commands", "tools", "limits"]
+    assert [fact.section for fact in facts if fact.what == "not yet enforced"] == ["level", "commands", "tools", "limits"]
     limits = {fact.what: fact.origin for fact in facts if fact.section == "limits"}
     assert limits["actions an hour"] == "pinfold.toml:3 (profile net)"
     assert limits["a shell command"] == "built in"
