@@ -128,8 +128,8 @@ def _columns() -> list[Column[Question]]:
     return [
         Column("key", "KEY", lambda question, _: _key(question), None, 32, grow=1, most=44),
         Column("base", "BEFORE", lambda question, _: cell(question.base, "muted"), None, 8, grow=1, drop=1),
-        Column("mine", "YOURS", lambda question, _: _side(question, question.mine, mine=True), None, 12, grow=2),
-        Column("theirs", "ON DISK", lambda question, _: _side(question, question.theirs, mine=False), None, 12, grow=2),
+        Column("mine", "YOURS", lambda question, _: _side(question, question.mine, mine=True), None, 10, grow=2),
+        Column("theirs", "ON DISK", lambda question, _: _side(question, question.theirs, mine=False), None, 10, grow=2),
         Column("kept", "KEEP", lambda question, _: _kept(question), None, 9),
     ]
 

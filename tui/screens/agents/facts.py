@@ -166,8 +166,14 @@ def fact_columns() -> list[Column[Fact]]:
         Column("section", "", lambda fact, _: cell(fact.section if fact.first else "", "muted"), None, 9),
         Column("what", "WHAT", lambda fact, width: _middle(fact.what, width, fact.what_tone), None, 18, grow=5),
         Column("effect", "HOLDS", lambda fact, _: cell(fact.effect, fact.tone), None, 18, grow=2),
-        Column("origin", "FROM", lambda fact, width: _middle(fact.origin, width, "muted"), None, 15, grow=2, drop=1),
+        Column("origin", "FROM", lambda fact, width: _from(fact.origin, width), None, 15, grow=2, drop=1),
     ]
+
+
+def _from(origin: str, width: int) -> Cell:
+    """Where a fact is written; without the name of the profile where that does not fit."""
+    place = origin.partition(" (profile ")[0]
+    return _middle(origin if len(origin) <= width else place, width, "muted")
 
 
 def _middle(text: str, width: int, tone: Tone = "") -> Cell:

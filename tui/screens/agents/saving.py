@@ -118,6 +118,6 @@ def _sessions(sessions: Sequence[SessionRow]) -> Iterator[Cell]:
     for row in sessions:
         yield (
             Span(f"  {row.id}  ", "strong"),
-            Span(f"{state_word(row)} on {row.engine or glyphs().dash}, {row.lifecycle}  "),
+            Span(f"{state_word(row)} on {row.engine or glyphs().dash}  "),
             Span(f"reached {_REACHED}", "warn"),
         )

@@ -45,19 +45,21 @@ class Editing:
     conflict: bool = False
 
 
+DARK, LIGHT = "pinfold-dark", "pinfold-light"
+TRIED = ("t", *"~/.ssh/id_rsa")
+
 PICTURES = [
-    Editing("permissions-160x45-dark", WIDE, "pinfold-dark", "⚠ widens"),
-    Editing("permissions-160x45-light", WIDE, "pinfold-light", "⚠ widens"),
-    Editing("permissions-80x24", SMALL, "pinfold-dark", "⚠ widens"),
+    Editing("permissions-160x45-dark", WIDE, DARK, "⚠ widens"),
+    Editing("permissions-80x24-light", SMALL, LIGHT, "⚠ widens"),
     Editing("permissions-terminal", MIDDLE, "terminal", "⚠ widens"),
-    Editing("permissions-problem", MIDDLE, "pinfold-dark", "must be the name", keys=(*["j"] * 12, "plus", *"9LIVES")),
-    Editing("effective-dark", WIDE, "pinfold-dark", "/siblings/researcher", (), ("t", *"~/.ssh/id_rsa")),
-    Editing("effective-light", WIDE, "pinfold-light", "/siblings/researcher", (), ("t", *"~/.ssh/id_rsa")),
-    Editing("save-dialog-dark", MIDDLE, "pinfold-dark", "Allow and save", keys=("ctrl+s",)),
-    Editing("save-dialog-light", MIDDLE, "pinfold-light", "Allow and save", keys=("ctrl+s",)),
-    Editing("profile-preview", MIDDLE, "pinfold-dark", "⚠ widens", (), ("g", "enter", "j", "j")),
-    Editing("conflict-dark", MIDDLE, "pinfold-dark", "changed on both sides", keys=("c",), conflict=True),
-    Editing("conflict-light", MIDDLE, "pinfold-light", "changed on both sides", keys=("c",), conflict=True),
+    Editing("permissions-problem", MIDDLE, DARK, "must be the name", keys=(*["j"] * 12, "plus", *"9LIVES")),
+    Editing("effective-160x45-light", WIDE, LIGHT, "/siblings/researcher", (), TRIED),
+    Editing("effective-80x24-dark", SMALL, DARK, "decided by", (), TRIED),
+    Editing("save-dialog-dark", MIDDLE, DARK, "Allow and save", keys=("ctrl+s",)),
+    Editing("save-dialog-80x24-light", SMALL, LIGHT, "Allow and save", keys=("ctrl+s",)),
+    Editing("profile-preview", MIDDLE, DARK, "⚠ widens", (), ("g", "enter", "j", "j")),
+    Editing("conflict-80x24-dark", SMALL, DARK, "changed on both sides", keys=("c",), conflict=True),
+    Editing("conflict-light", MIDDLE, LIGHT, "changed on both sides", keys=("c",), conflict=True),
 ]
 
 
