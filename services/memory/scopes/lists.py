@@ -12,6 +12,12 @@ from services.memory.scopes.model import Json, Scope, check_key, shortened
 from services.memory.scopes.times import Ttl, lifetime
 from services.memory.scopes.values import LIST_LIMIT, Stored, decode, item_size, to_json
 
+_TAIL = (
+    "SELECT number, kind, first + length, length, size FROM scoped_values"
+    " WHERE scope = ? AND id = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?)"
+)
+_GROWN = "UPDATE scoped_values SET length = ?, size = ?, updated_at = ? WHERE number = ?"
+
 LAST, FIRST = 1, -1
 """Where `pop` takes from."""
 
@@ -197,17 +203,20 @@ def _grow(
     connection: sqlite3.Connection, scope: Scope, key: str, items: Sequence[str], lives: int | None, now: int
 ) -> int:
     """Append to a list, or make it; return its new length."""
-    size = sum(map(item_size, items))
-    row = _list(connection, scope, key, now)
-    if row is None:
-        _check_size(size)
+    grown = sum(map(item_size, items))
+    found = connection.execute(_TAIL, (scope.kind.value, scope.id, key, now)).fetchone()
+    if found is None:
+        _check_size(grown)
         expires_at = None if lives is None else now + lives
-        rows.put(connection, scope, key, Stored("list", "", tuple(items), size + 2), expires_at, now)
+        rows.put(connection, scope, key, Stored("list", "", tuple(items), grown + 2), expires_at, now)
         return len(items)
-    _check_size(row.size + size)
-    rows.insert_items(connection, row.number, row.end, items)
-    _resize(connection, row, row.first, row.length + len(items), row.size + size, now)
-    return row.length + len(items)
+    number, kind, end, length, size = found
+    if kind != "list":
+        raise rows.wrong_kind(key, kind, "list")
+    _check_size(size + grown)
+    rows.insert_items(connection, number, end, items)
+    connection.execute(_GROWN, (length + len(items), size + grown, now, number))
+    return int(length) + len(items)
 
 
 def _check_size(size: int) -> None:

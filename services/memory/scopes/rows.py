@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -18,6 +19,13 @@ from services.memory.scopes.values import Stored, joined, parse
 
 _LIVE = "(expires_at IS NULL OR expires_at > ?)"
 _COLUMNS = "number, key, kind, value, size, first, length, expires_at, updated_at"
+_FIND = f"SELECT {_COLUMNS} FROM scoped_values WHERE scope = ? AND id = ? AND key = ? AND {_LIVE}"
+_PUT = (
+    "INSERT INTO scoped_values (scope, id, key, kind, value, size, length, expires_at, updated_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET kind = excluded.kind, value = excluded.value,"
+    " size = excluded.size, first = 0, length = excluded.length, expires_at = excluded.expires_at,"
+    " updated_at = excluded.updated_at"
+)
 _PREVIEW = 200
 _SWEEP = 500
 _ROW_SIZE = 256
@@ -44,8 +52,7 @@ class Row(NamedTuple):
 
 def find(connection: sqlite3.Connection, scope: Scope, key: str, now: int) -> Row | None:
     """Look a key up."""
-    query = f"SELECT {_COLUMNS} FROM scoped_values WHERE scope = ? AND id = ? AND key = ? AND {_LIVE}"
-    found = connection.execute(query, (scope.kind.value, scope.id, key, now)).fetchone()
+    found = connection.execute(_FIND, (scope.kind.value, scope.id, key, now)).fetchone()
     return None if found is None else Row._make(found)
 
 
@@ -64,15 +71,9 @@ def put(
     connection: sqlite3.Connection, scope: Scope, key: str, stored: Stored, expires_at: int | None, now: int
 ) -> None:
     """Write a key whatever was there."""
-    query = (
-        "INSERT INTO scoped_values (scope, id, key, kind, value, size, length, expires_at, updated_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET kind = excluded.kind, value = excluded.value,"
-        " size = excluded.size, first = 0, length = excluded.length, expires_at = excluded.expires_at,"
-        " updated_at = excluded.updated_at"
-    )
     where = (scope.kind.value, scope.id, key)
     length = len(stored.items)
-    connection.execute(query, (*where, stored.kind, stored.text, stored.size, length, expires_at, now))
+    connection.execute(_PUT, (*where, stored.kind, stored.text, stored.size, length, expires_at, now))
     if length:  # asking for it with RETURNING would double the time
         query = "SELECT number FROM scoped_values WHERE scope = ? AND id = ? AND key = ?"
         (number,) = connection.execute(query, where).fetchone()
@@ -81,8 +82,8 @@ def put(
 
 def insert_items(connection: sqlite3.Connection, number: int, position: int, items: Iterable[str]) -> None:
     """Write items of a list from a position on."""
-    places = [(number, place, value) for place, value in enumerate(items, start=position)]
-    connection.executemany("INSERT INTO list_items (list, position, value) VALUES (?, ?, ?)", places)
+    for place, value in enumerate(items, start=position):
+        connection.execute("INSERT INTO list_items (list, position, value) VALUES (?, ?, ?)", (number, place, value))
 
 
 def remove(connection: sqlite3.Connection, scope: Scope, key: str, now: int) -> bool:
@@ -117,18 +118,11 @@ def keys_matching(
     connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int, after: str = "", limit: int | None = None
 ) -> list[str]:
     """Read the keys a pattern matches, sorted."""
+    if not pattern.plain:
+        return [row.key for row in islice(_rows(connection, scope, pattern, now, after), limit)]
     condition, values = _range(scope, pattern, after)
-    query = f"SELECT key FROM scoped_values WHERE {condition} AND {_LIVE} ORDER BY key"
-    if pattern.plain:
-        rows = connection.execute(f"{query} LIMIT ?", (*values, now, -1 if limit is None else limit))
-        return [key for (key,) in rows]
-    found: list[str] = []
-    for (key,) in connection.execute(query, (*values, now)):
-        if limit is not None and len(found) >= limit:
-            break
-        if pattern.matches(key):
-            found.append(key)
-    return found
+    query = f"SELECT key FROM scoped_values WHERE {condition} AND {_LIVE} ORDER BY key LIMIT ?"
+    return [key for (key,) in connection.execute(query, (*values, now, -1 if limit is None else limit))]
 
 
 def count_matching(connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int) -> int:
@@ -147,12 +141,7 @@ def entries_matching(
     connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int, after: str, limit: int
 ) -> list[Entry]:
     """Read what a table shows of the keys a pattern matches, sorted by key."""
-    found: list[Entry] = []
-    for row in _rows(connection, scope, pattern, now, after):
-        if len(found) >= limit:
-            break
-        found.append(entry_of(connection, row))
-    return found
+    return [entry_of(connection, row) for row in islice(_rows(connection, scope, pattern, now, after), limit)]
 
 
 def entry_of(connection: sqlite3.Connection, row: Row) -> Entry:
@@ -232,8 +221,13 @@ def of_kind(row: Row, kind: Kind) -> Row:
         WrongKind: It holds another.
     """
     if row.kind != kind:
-        raise WrongKind(f"{shortened(row.key)} is not {kind_said(kind)}", why=f"it holds {kind_said(row.kind)}")
+        raise wrong_kind(row.key, row.kind, kind)
     return row
+
+
+def wrong_kind(key: str, kind: Kind, wanted: Kind) -> WrongKind:
+    """Say that a key holds another kind than is wanted."""
+    return WrongKind(f"{shortened(key)} is not {kind_said(wanted)}", why=f"it holds {kind_said(kind)}")
 
 
 def kind_said(kind: Kind) -> str:
@@ -245,18 +239,21 @@ def kind_said(kind: Kind) -> str:
 
 def _rows(connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int, after: str) -> Iterator[Row]:
     condition, values = _range(scope, pattern, after)
-    query = f"SELECT {_COLUMNS} FROM scoped_values WHERE {condition} AND {_LIVE} ORDER BY key"
-    for found in connection.execute(query, (*values, now)):
-        row = Row._make(found)
-        if pattern.plain or pattern.matches(row.key):
+    if pattern.plain:
+        query = f"SELECT {_COLUMNS} FROM scoped_values WHERE {condition} AND {_LIVE} ORDER BY key"
+        yield from map(Row._make, connection.execute(query, (*values, now)))
+        return
+    query = f"SELECT key FROM scoped_values WHERE {condition} AND instr(key, ?) ORDER BY key"  # the index suffices
+    for (key,) in connection.execute(query, (*values, max(pattern.parts, key=len))):
+        if pattern.matches(key) and (row := find(connection, scope, key, now)) is not None:
             yield row
 
 
 def _range(scope: Scope, pattern: Pattern, after: str) -> tuple[str, list[str]]:
+    """The keys that can match, with one lower bound: of two SQLite would use the first and scan up to the other."""
     first, end = pattern.bounds
-    condition, values = "scope = ? AND id = ? AND key >= ?", [scope.kind.value, scope.id, first]
+    lower, least = ("key > ?", after) if after >= first and after else ("key >= ?", first)
+    condition, values = f"scope = ? AND id = ? AND {lower}", [scope.kind.value, scope.id, least]
     if end is not None:
         condition, values = f"{condition} AND key < ?", [*values, end]
-    if after:
-        condition, values = f"{condition} AND key > ?", [*values, after]
     return condition, values

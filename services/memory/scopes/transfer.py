@@ -76,11 +76,12 @@ class Transfer:
     def __init__(self, scopes: Scopes, calls: BlockingCalls) -> None:
         self._scopes = scopes
         self._calls = calls
-        self._encoder = msgspec.json.Encoder()
         self._decoder = msgspec.json.Decoder(KeyLine)
 
-    async def export(self, scopes: Sequence[Scope] = (), pattern: str = "") -> AsyncGenerator[bytes, None]:
-        """Yield whole lines, some keys at a time.
+    async def export(
+        self, scopes: Sequence[Scope] = (), pattern: str = ""
+    ) -> AsyncGenerator[tuple[KeyLine, ...], None]:
+        """Yield keys as lines, some at a time.
 
         Args:
             scopes: Whose keys; none is everybody's.
@@ -99,9 +100,9 @@ class Transfer:
                         yield lines
                 after = ids[-1]
 
-    async def _export(self, scope: Scope, pattern: str) -> AsyncGenerator[bytes, None]:
+    async def _export(self, scope: Scope, pattern: str) -> AsyncGenerator[tuple[KeyLine, ...], None]:
         async for page in self._scopes.namespace(scope).read_out(pattern):
-            yield self._encoder.encode_lines([KeyLine.of(scope, kept) for kept in page])
+            yield tuple(KeyLine.of(scope, kept) for kept in page)
 
     async def take_in(self, file: BinaryIO, into: Scope | None = None) -> AsyncGenerator[TransferProgress, None]:
         """Store every line of a file over what is there, some at a time, and tell of each time.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 
@@ -31,8 +31,7 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _KINDS: dict[str, Kind] = {"n": "null", "t": "boolean", "f": "boolean", '"': "text", "[": "list", "{": "object"}
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """A value as it lies in the database.
 
     Attributes:

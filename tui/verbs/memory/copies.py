@@ -36,7 +36,7 @@ async def take_snapshot(call: Call, scope: Scope) -> None:
     """Print everything in a scope as one JSON document that `restore` reads."""
     async with opened(call, scope) as namespace:
         snapshot = await namespace.snapshot()
-    sys.stdout.buffer.write(msgspec.json.encode(snapshot) + b"\n")
+    call.printer.document(snapshot)
 
 
 @click.command("restore")
@@ -65,8 +65,7 @@ async def export_keys(call: Call, scopes: tuple[Scope, ...], matching: str) -> N
     """Print keys of these scopes, or of all, as JSON Lines that `import` reads."""
     async with call.pinfold(supervise=False) as pinfold:
         async for lines in pinfold.memory.transfer.export(scopes, matching):
-            sys.stdout.buffer.write(lines)
-            sys.stdout.buffer.flush()
+            call.printer.json_lines(lines)
 
 
 @click.command("import")
