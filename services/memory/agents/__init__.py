@@ -1,0 +1,40 @@
+"""What agents store and recall: rows behind one protocol, kept in SQLite, in files of the workspace, or nowhere."""
+
+from services.memory.agents.agent_memory import AgentMemory
+from services.memory.agents.backend import Backend, Cutoffs, Listing, Pruned
+from services.memory.agents.hygiene import Retention
+from services.memory.agents.model import (
+    CONTENT_LIMIT,
+    CONVERSATION,
+    CORE,
+    DAILY,
+    Draft,
+    Owner,
+    Query,
+    Recalled,
+    Row,
+    new_id,
+)
+from services.memory.agents.nothing import NoBackend
+from services.memory.agents.sqlite import SqliteBackend
+
+__all__ = [
+    "CONTENT_LIMIT",
+    "CONVERSATION",
+    "CORE",
+    "DAILY",
+    "AgentMemory",
+    "Backend",
+    "Cutoffs",
+    "Draft",
+    "Listing",
+    "NoBackend",
+    "Owner",
+    "Pruned",
+    "Query",
+    "Recalled",
+    "Retention",
+    "Row",
+    "SqliteBackend",
+    "new_id",
+]

@@ -1,0 +1,166 @@
+"""One agent's memory: its own rows to change, its own and granted siblings' rows to recall."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from services.errors import InputRefused, MemoryRefused
+from services.home import BlockingCalls
+from services.memory.agents.backend import Backend, Cutoffs, Listing, Pruned
+from services.memory.agents.hygiene import Retention
+from services.memory.agents.model import Draft, Owner, Query, Recalled, Row, check_category
+from services.memory.scopes.model import check_key, check_name, shortened
+from services.memory.screening import Screening
+
+_WHOLE = Listing()
+
+
+class AgentMemory:
+    """What one agent remembers.
+
+    Args:
+        owner: The agent; whatever is stored is its own.
+        granted: The siblings whose rows it may also recall.
+        backend: Where rows are kept.
+        screening: What is done about threats and secrets in what it stores.
+        calls: Threads for the scan, which takes some milliseconds for a long text.
+    """
+
+    def __init__(
+        self,
+        owner: Owner,
+        granted: Sequence[Owner],
+        backend: Backend,
+        screening: Screening,
+        calls: BlockingCalls,
+    ) -> None:
+        self.owner = owner
+        self.granted = tuple(sibling for sibling in granted if sibling.alias != owner.alias)
+        self.backend = backend
+        self.screening = screening
+        self._calls = calls
+
+    @property
+    def readable(self) -> tuple[str, ...]:
+        """The aliases of the agents whose rows it may recall, itself first."""
+        return (self.owner.alias, *(sibling.alias for sibling in self.granted))
+
+    async def store(self, draft: Draft) -> Row:
+        """Store a row over its own with the same key.
+
+        Raises:
+            InputRefused: A part of it is not acceptable, or the scan found what is rejected.
+        """
+        draft.checked()
+        screened = await self._calls.run(self.screening.screen, draft.content)
+        return await self.backend.store(self.owner, draft, screened)
+
+    async def recall(self, query: Query, agents: Sequence[str] = ()) -> list[Recalled]:
+        """Find rows of this agent and of the siblings it may read, the best first.
+
+        Args:
+            query: What to find.
+            agents: Only rows of these aliases; those it may not read count for nothing. None at all is every agent it
+                may read.
+
+        Raises:
+            InputRefused: The query cannot be answered.
+        """
+        query.checked()
+        wanted = set(agents) or set(self.readable)
+        owners = [owner for owner in (self.owner, *self.granted) if owner.alias in wanted]
+        return await self.backend.recall(owners, query) if owners else []
+
+    async def get(self, key: str, agent: str = "") -> Row | None:
+        """Read one row: its own, else the first granted sibling's that has the key.
+
+        Args:
+            key: The row's.
+            agent: Only this agent's; None is returned for one that it may not read.
+        """
+        check_key(key)
+        for owner in (self.owner, *self.granted):
+            if agent in ("", owner.alias) and (row := await self.backend.get(owner, key)):
+                return row
+        return None
+
+    async def forget(self, key: str) -> bool:
+        """Delete one of its own rows; False when nobody it may read has such a key.
+
+        Raises:
+            MemoryRefused: Only a sibling has it.
+        """
+        check_key(key)
+        if await self.backend.forget(self.owner, key):
+            return True
+        for sibling in self.granted:
+            if await self.backend.get(sibling, key):
+                raise MemoryRefused(
+                    f"{self.owner.alias} cannot forget {shortened(key)}", why=f"it belongs to {sibling.alias}"
+                )
+        return False
+
+    async def forget_session(self, session: str) -> int:
+        """Delete its own rows of a session, and count them."""
+        check_name(session, "the session")
+        return await self.backend.forget_session(self.owner, session)
+
+    async def listed(self, listing: Listing = _WHOLE) -> list[Row]:
+        """Read its own rows, the newest first.
+
+        Raises:
+            InputRefused: The listing is not acceptable.
+        """
+        return await self.backend.listed(self.owner, _checked(listing))
+
+    async def count(self, listing: Listing = _WHOLE) -> int:
+        """Count its own rows."""
+        return await self.backend.count(self.owner, _checked(listing))
+
+    async def pin(self, key: str, pinned: bool = True) -> bool:
+        """Keep one of its own rows from hygiene, or no longer; tell whether it is there."""
+        check_key(key)
+        return await self.backend.pin(self.owner, key, pinned)
+
+    async def supersede(self, key: str, by: str) -> bool:
+        """Mark one of its own rows as replaced by another, so that it is recalled no more; tell whether both are there.
+
+        Raises:
+            InputRefused: A row cannot replace itself.
+        """
+        if check_key(key) == check_key(by):
+            raise InputRefused(f"{shortened(key)} cannot replace itself")
+        return await self.backend.supersede(self.owner, key, by)
+
+    async def tidy(self, retention: Retention, now: int, *, dry_run: bool = False) -> Pruned:
+        """Delete its own rows that are older than they are kept, but for pinned ones.
+
+        Args:
+            retention: How long rows are kept.
+            now: Nanoseconds since 1970.
+            dry_run: Only tell what would be deleted.
+        """
+        cutoffs = Cutoffs({check_category(name): time for name, time in retention.cutoffs(now).items()})
+        return await self.backend.prune(self.owner, cutoffs, dry_run=dry_run)
+
+    def read_out(self) -> AsyncIterator[Sequence[Row]]:
+        """Yield all its own rows as they are, superseded and withheld ones too, page by page."""
+        return self.backend.read_out(self.owner)
+
+    async def take_in(self, rows: Sequence[Row]) -> int:
+        """Store rows that were read out, as its own, over those with their keys; all or none.
+
+        Raises:
+            InputRefused: A row is not acceptable.
+        """
+        return await self.backend.take_in(self.owner, [row.checked() for row in rows])
+
+
+def _checked(listing: Listing) -> Listing:
+    if listing.limit < 0 or listing.offset < 0:
+        raise InputRefused("a listing has no negative limit or offset")
+    if listing.category is not None:
+        check_category(listing.category)
+    if listing.session:
+        check_name(listing.session, "the session")
+    return listing

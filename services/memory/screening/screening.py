@@ -1,0 +1,68 @@
+"""What is done about a text before it is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from services.errors import InputRefused
+from services.memory.screening.scan import Finding, redacted, scan
+
+OnThreat = Literal["off", "flag", "reject"]
+OnSecret = Literal["off", "flag", "reject", "redact"]
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A text that may be stored.
+
+    Attributes:
+        content: The text, without secrets where they are redacted.
+        findings: What was found in the text as it was given; places are of that text.
+        withheld: Agents are not given it, because it may make them do harm.
+    """
+
+    content: str
+    findings: tuple[Finding, ...] = ()
+    withheld: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What was found, each once, sorted."""
+        return tuple(sorted({finding.name for finding in self.findings}))
+
+
+@dataclass(frozen=True, slots=True)
+class Screening:
+    """Says what is done about threats and secrets in what agents store.
+
+    Attributes:
+        threats: `flag` stores the text and withholds it from agents.
+        secrets: `flag` stores the text marked, `redact` without the secrets.
+        strict: Also look for threats that are often harmless.
+        personal: Also count e-mail addresses and telephone numbers as secrets.
+    """
+
+    threats: OnThreat = "flag"
+    secrets: OnSecret = "flag"
+    strict: bool = False
+    personal: bool = False
+
+    def screen(self, content: str) -> Screened:
+        """Scan a text.
+
+        Raises:
+            InputRefused: It holds what is rejected; the message names it and does not repeat it.
+        """
+        actions: dict[str, str] = {"threat": self.threats, "secret": self.secrets}
+        findings = tuple(
+            finding
+            for finding in scan(content, strict=self.strict, personal=self.personal)
+            if actions[finding.family] != "off"
+        )
+        rejected = sorted({finding.name for finding in findings if actions[finding.family] == "reject"})
+        if rejected:
+            words = ", ".join(name.replace("_", " ") for name in rejected)
+            raise InputRefused("the content is not stored", why=f"the scan found: {words}", fix="Leave that out.")
+        kept = redacted(content, findings) if self.secrets == "redact" else content
+        return Screened(kept, findings, any(finding.family == "threat" for finding in findings))
