@@ -170,9 +170,7 @@ FOLLOWED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "slot", "found"), [row[1:] for row in FOLLOWED], ids=[r[0] for r in FOLLOWED]
-)
+@pytest.mark.parametrize(("before", "after", "slot", "found"), FOLLOWED.values(), ids=FOLLOWED)
 def test_an_entry_is_found_where_it_is_now(before, after, slot, found) -> None:
     old, new = (FormRow("key", "Label", "list", entries) for entries in (before, after))
     assert new.slot_of(old.entry_at(slot), slot) == found
