@@ -165,6 +165,7 @@ FOLLOWED = {
     "in its place": (("a", "b"), ("a", "b"), 1, 1),
     "pushed back": (("a", "b"), ("x", "a", "b"), 1, 2),
     "gone": (("a", "b"), ("a", "c", "d"), 1, 3),
+    "drawn as nothing": (("a", ""), ("a", "", "b"), 1, 1),
     "to be added": (("a", "b"), ("a", "b", "c"), 2, 3),
     "one of two alike": (("a", "b", "a"), ("a", "b", "a"), 2, 2),
 }

@@ -17,7 +17,7 @@ from services.policy import Change as Difference
 from tui.host import Host, host, key_of
 from tui.screens.agents.choosing import Candidate, ChooseValue, candidates
 from tui.screens.agents.drafts import Drafts
-from tui.screens.agents.entries import entry_at, field_of, path_of, slot_of, with_access, with_entry, without_entry
+from tui.screens.agents.entries import field_of, held_at, path_of, slot_of, with_access, with_entry, without_entry
 from tui.screens.agents.fields import Field
 from tui.screens.agents.standing import Standing, Typing
 from tui.screens.agents.status import status_parts
@@ -122,7 +122,7 @@ class PermissionEditor(Vertical):
             self._choose(field, agent)
         else:
             inherits = row.kind == "text" and not row.own
-            text = "" if inherits else entry_at(agent, field, slot)
+            text = "" if inherits else held_at(agent, field, slot) or ""
             self._form.ask(text, placeholder=_placeholder(field))
 
     def _path_of(self, row: FormRow) -> tuple[str, ...] | None:
@@ -150,7 +150,7 @@ class PermissionEditor(Vertical):
         field = field_of(message.row.key)
         if field is not None:
             slot = message.slot
-            entry = entry_at(self._agent, field, slot) if self._agent is not None else ""
+            entry = held_at(self._agent, field, slot) if self._agent is not None else None
             self._change(self._alias, lambda agent: without_entry(agent, field, slot, entry))
 
     @on(Form.ResetAsked)
@@ -214,7 +214,7 @@ class PermissionEditor(Vertical):
             return None
         notes, forbidden = await self._drafts.trial(alias, change) if text else ((), False)
         self._say_trouble(alias, [note for note in notes if note.entry in (-1, message.slot)])
-        entry = entry_at(agent, field, message.slot)
+        entry = held_at(agent, field, message.slot)
         return (
             None if forbidden else lambda now: [with_entry(now, field, slot_of(now, field, message.slot, entry), text)]
         )

@@ -27,10 +27,10 @@ def path_of(key: str, siblings: tuple[str, ...]) -> Path | None:
     return next(((*ACCESS, alias) for alias in siblings if dotted((*ACCESS, alias)) == key), None)
 
 
-def entry_at(agent: Agent, field: Field, slot: int) -> str:
-    """The entry at a place of a field, as it would be typed; "" for a new one."""
+def held_at(agent: Agent, field: Field, slot: int) -> str | None:
+    """The entry at a place of a field, as it would be typed; None at the place for a new one."""
     values = values_of(agent, field)
-    return values[slot] if slot < len(values) else ""
+    return values[slot] if slot < len(values) else None
 
 
 def with_entry(agent: Agent, field: Field, slot: int, text: str) -> Change:
@@ -46,15 +46,15 @@ def with_entry(agent: Agent, field: Field, slot: int, text: str) -> Change:
     return Change(field.path, tuple(values))
 
 
-def slot_of(agent: Agent, field: Field, slot: int, entry: str) -> int:
+def slot_of(agent: Agent, field: Field, slot: int, entry: str | None) -> int:
     """Where an entry of a list is now that was at a place before; the place for a new one when it is gone."""
-    if field.kind != "list" or entry_at(agent, field, slot) == entry:
+    if field.kind != "list" or (entry is not None and held_at(agent, field, slot) == entry):
         return slot
     values = values_of(agent, field)
-    return values.index(entry) if entry and entry in values else len(values)
+    return values.index(entry) if entry is not None and entry in values else len(values)
 
 
-def without_entry(agent: Agent, field: Field, slot: int, entry: str) -> list[Change]:
+def without_entry(agent: Agent, field: Field, slot: int, entry: str | None) -> list[Change]:
     """What taking an entry out of a list changes; nothing when it is gone already.
 
     Args:

@@ -17,13 +17,13 @@ class Typing:
     Attributes:
         key: Of its row.
         slot: The place in the row.
-        entry: What stands there, as the row shows it; "" for an entry to be added.
+        entry: What stands there, as the row shows it; None for an entry to be added.
     """
 
     key: str
     slot: int
     typed: str
-    entry: str = ""
+    entry: str | None = None
 
 
 @dataclass(frozen=True)

@@ -59,10 +59,10 @@ class FormCursor(Container, can_focus=True):
     def show(self, rows: Sequence[FormRow]) -> None:
         """Replace the rows; the cursor stays on its field, and on its entry wherever that is now."""
         key, slot = self.at
-        entry = self.row.entry_at(slot) if self.row else ""
+        entry = self.row.entry_at(slot) if self.row else None
         self._draw(tuple(rows))
         number = self._number_of(key)
-        if entry and number is not None and entry in self.rows[number].entries:
+        if entry is not None and number is not None and entry in self.rows[number].entries:
             slot = self.rows[number].slot_of(entry, slot)
         if not self.go_to(key, slot):
             first = next((number for number, row in enumerate(self.rows) if row.slots), 0)

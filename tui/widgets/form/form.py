@@ -65,7 +65,7 @@ class Form(FormCursor):
         super().__init__(id=id)
         self._entry: EntryLine | None = None
         self._typed_at = ("", 0)
-        self._typed_over = ""
+        self._typed_over: str | None = None
         self._trouble: tuple[Note, ...] | None = None
         self._given: tuple[FormRow, ...] = ()
         self.read_only = False
@@ -95,7 +95,7 @@ class Form(FormCursor):
         """
         self.stop_asking()
         self._typed_at = self.at
-        self._typed_over = self.row.entry_at(self._typed_at[1]) if self.row else ""
+        self._typed_over = self.row.entry_at(self._typed_at[1]) if self.row else None
         self._entry = EntryLine(text, placeholder=placeholder)
         if typed is not None:
             self._entry.value = typed

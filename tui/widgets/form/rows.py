@@ -67,20 +67,20 @@ class FormRow:
             return len(self.entries) + 1
         return len(self.entries) if self.kind == "matrix" else 1
 
-    def entry_at(self, slot: int) -> str:
-        """The entry at a place; "" at the place for a new one."""
-        return self.entries[slot] if self.kind == "list" and slot < len(self.entries) else ""
+    def entry_at(self, slot: int) -> str | None:
+        """The entry at a place of a list; None at the place for a new one, and in every other row."""
+        return self.entries[slot] if self.kind == "list" and slot < len(self.entries) else None
 
-    def slot_of(self, entry: str, slot: int) -> int:
+    def slot_of(self, entry: str | None, slot: int) -> int:
         """Where an entry that was at a place before is now.
 
         Args:
             entry: As `entry_at` told it.
             slot: Where it was; of a list that has lost the entry, the answer is the place for a new one.
         """
-        if self.kind != "list" or (entry and self.entry_at(slot) == entry):
+        if self.kind != "list" or (entry is not None and self.entry_at(slot) == entry):
             return slot
-        return self.entries.index(entry) if entry and entry in self.entries else len(self.entries)
+        return self.entries.index(entry) if entry in self.entries else len(self.entries)
 
     def note_on(self, entry: int) -> Note | None:
         """The worst remark on one entry."""
