@@ -7,7 +7,7 @@ from asyncio import Future
 from collections.abc import Callable
 from typing import TypeVar
 
-from services.home import Database
+from services.memory.scopes.group_writes import GroupWrites
 from services.memory.scopes.model import Scope
 
 T = TypeVar("T")
@@ -20,13 +20,14 @@ class Access:
 
     Args:
         scope: Whose keys.
-        database: Where they are kept.
+        writes: The way to the database.
         now: The clock, nanoseconds since 1970.
     """
 
-    def __init__(self, scope: Scope, database: Database, now: Callable[[], int]) -> None:
+    def __init__(self, scope: Scope, writes: GroupWrites, now: Callable[[], int]) -> None:
         self.scope = scope
-        self._database = database
+        self._writes = writes
+        self._database = writes.database
         self._now = now
 
     def _read(self, job: Job[T]) -> Future[T]:
@@ -34,5 +35,11 @@ class Access:
         return self._database.read(lambda connection: job(connection, now()))
 
     def _write(self, job: Job[T]) -> Future[T]:
+        """Run a job that changes nothing before it raises."""
+        now = self._now
+        return self._writes.write(lambda connection: job(connection, now()))
+
+    def _write_whole(self, job: Job[T]) -> Future[T]:
+        """Run a job that may raise halfway, and undo it then."""
         now = self._now
         return self._database.write(lambda connection: job(connection, now()))

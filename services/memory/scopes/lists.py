@@ -167,9 +167,11 @@ class Lists(Access):
             row = _existing_list(connection, self.scope, key, now)
             place = _place(row, index)
             (before,) = rows.items_between(connection, row, place, place + 1)
+            size = row.size - item_size(before) + item_size(text)
+            _check_size(size)
             query = "UPDATE list_items SET value = ? WHERE list = ? AND position = ?"
             connection.execute(query, (text, row.number, place))
-            _resize(connection, row, row.first, row.length, row.size - item_size(before) + item_size(text), now)
+            _resize(connection, row, row.first, row.length, size, now)
 
         await self._write(job)
 

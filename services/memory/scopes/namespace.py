@@ -260,7 +260,7 @@ class Namespace(Lists):
             rows.remove_all(connection, self.scope, now)
             return rows.put_kept(connection, self.scope, snapshot.entries, now)
 
-        return await self._write(job)
+        return await self._write_whole(job)
 
     async def read_out(self, pattern: str = "") -> AsyncGenerator[tuple[Kept, ...], None]:
         """Yield keys with their values, page by page, sorted; each page is of the moment it is read."""
@@ -284,7 +284,7 @@ class Namespace(Lists):
             InputRefused: A key, value or time is not acceptable.
         """
         checked = [check_kept(entry) for entry in entries]
-        return await self._write(lambda connection, now: rows.put_kept(connection, self.scope, checked, now))
+        return await self._write_whole(lambda connection, now: rows.put_kept(connection, self.scope, checked, now))
 
     async def _fill(self, key: str, initialiser: Initialiser, lives: int | None) -> Json:
         """Make a value, store it unless somebody was faster, and return what is stored then."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from services.home import Database
 from services.memory.scopes import rows
+from services.memory.scopes.group_writes import GroupWrites
 from services.memory.scopes.model import Scope, ScopeKind
 from services.memory.scopes.namespace import Namespace
 
@@ -42,11 +43,12 @@ class Scopes:
 
     def __init__(self, database: Database, now: Callable[[], int] = time.time_ns) -> None:
         self._database = database
+        self._writes = GroupWrites(database)
         self._now = now
 
     def namespace(self, scope: Scope) -> Namespace:
         """The keys of one scope; there need not be any."""
-        return Namespace(scope, self._database, self._now)
+        return Namespace(scope, self._writes, self._now)
 
     def surroundings(self, *, user: str = "", team: str = "", chat: str = "", context: str = "") -> Surroundings:
         """The namespaces with these ids.
