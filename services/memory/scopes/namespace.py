@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sqlite3
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from services.errors import InputRefused, NothingThere
 from services.memory.scopes import rows
@@ -43,8 +43,8 @@ class Filled:
         errors: What the initialiser raised, by the keys that therefore have no value.
     """
 
-    values: dict[str, Json] = field(default_factory=dict)
-    errors: dict[str, Exception] = field(default_factory=dict)
+    values: dict[str, Json]
+    errors: dict[str, Exception]
 
 
 class Namespace(Lists):
@@ -147,18 +147,26 @@ class Namespace(Lists):
         """
         lives = lifetime(ttl, self.scope.kind)
         found = await self.get(key)
-        return await self._fill(key, initialiser, lives) if found is MISSING else found
+        if found is not MISSING:
+            return found
+        return (await self._fill({key: await _made(key, initialiser)}, lives))[key]
 
     async def get_or_set_many(self, keys: Iterable[str], initialiser: Initialiser, ttl: Ttl = None) -> Filled:
-        """Do the same for many keys; one whose initialiser fails is left out and reported."""
+        """Do the same for many keys, storing all that was made at once.
+
+        A key whose initialiser fails, or makes what cannot be stored, is left out and reported.
+        """
         lives = lifetime(ttl, self.scope.kind)
-        filled = Filled()
-        for key, found in (await self.get_many(keys)).items():
+        found = await self.get_many(keys)
+        made: dict[str, Stored] = {}
+        errors: dict[str, Exception] = {}
+        for key in [key for key, value in found.items() if value is MISSING]:
             try:
-                filled.values[key] = await self._fill(key, initialiser, lives) if found is MISSING else found
+                made[key] = await _made(key, initialiser)
             except Exception as error:
-                filled.errors[key] = error
-        return filled
+                errors[key] = error
+        stored = await self._fill(made, lives) if made else {}
+        return Filled({key: stored.get(key, value) for key, value in found.items() if key not in errors}, errors)
 
     async def get_delete(self, key: str) -> Json | Missing:
         """Take a value out; of several callers one gets it, the others `MISSING`."""
@@ -286,20 +294,26 @@ class Namespace(Lists):
         checked = [check_kept(entry) for entry in entries]
         return await self._write_whole(lambda connection, now: rows.put_kept(connection, self.scope, checked, now))
 
-    async def _fill(self, key: str, initialiser: Initialiser, lives: int | None) -> Json:
-        """Make a value, store it unless somebody was faster, and return what is stored then."""
-        made = initialiser(key)
-        stored = encode(await made if inspect.isawaitable(made) else made)
+    async def _fill(self, made: Mapping[str, Stored], lives: int | None) -> dict[str, Json]:
+        """Store what was made unless somebody was faster, and return what is stored then."""
 
-        def job(connection: sqlite3.Connection, now: int) -> str:
-            there = _text(connection, self.scope, key, now)
-            if there is None:
-                rows.put(connection, self.scope, key, stored, _end(lives, now), now)
-                there = _text(connection, self.scope, key, now)
-            assert there is not None
-            return there
+        def job(connection: sqlite3.Connection, now: int) -> dict[str, str]:
+            for key, value in made.items():
+                if rows.find(connection, self.scope, key, now) is None:
+                    rows.put(connection, self.scope, key, value, _end(lives, now), now)
+            return {key: _text(connection, self.scope, key, now) or "" for key in made}
 
-        return decode(await self._write(job))
+        return {key: decode(text) for key, text in (await self._write(job)).items()}
+
+
+async def _made(key: str, initialiser: Initialiser) -> Stored:
+    """Make a value.
+
+    Raises:
+        InputRefused: What was made cannot be stored.
+    """
+    made = initialiser(key)
+    return encode(await made if inspect.isawaitable(made) else made)
 
 
 def _text(connection: sqlite3.Connection, scope: Scope, key: str, now: int) -> str | None:

@@ -362,6 +362,13 @@ class TestManyKeys:
         assert {key: type(error) for key, error in filled.errors.items()} == {"b": LookupError, "c": InputRefused}
         assert (await keys.snapshot()).values() == {"a": 1, "d": "d"}
 
+    async def test_m26_what_somebody_stored_meanwhile_wins(self, keys: Namespace) -> None:
+        async def make(key: str) -> str:
+            await keys.set("a", ["faster"])
+            return key
+
+        assert (await keys.get_or_set_many(["a", "b"], make)).values == {"a": ["faster"], "b": "b"}
+
 
 class TestCounters:
     async def test_m27_a_counter_starts_at_nothing_and_goes_both_ways(self, keys: Namespace) -> None:
