@@ -3,6 +3,7 @@
 from services.memory.agents.agent_memory import AgentMemory
 from services.memory.agents.backend import Backend, Cutoffs, Listing, Pruned
 from services.memory.agents.hygiene import Retention
+from services.memory.agents.markdown import MarkdownBackend
 from services.memory.agents.model import (
     CONTENT_LIMIT,
     CONVERSATION,
@@ -28,6 +29,7 @@ __all__ = [
     "Cutoffs",
     "Draft",
     "Listing",
+    "MarkdownBackend",
     "NoBackend",
     "Owner",
     "Pruned",

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from services.home import BlockingCalls, Database, Home
-from services.memory.agents import AgentMemory, Backend, NoBackend, Owner, SqliteBackend, new_id
+from services.memory.agents import AgentMemory, Backend, MarkdownBackend, NoBackend, Owner, SqliteBackend, new_id
 from services.memory.screening import Screening
 from tests.services.memory.conftest import Clock
 
-KEEPING = ("sqlite",)
+KEEPING = ("sqlite", "markdown")
 ALL = (*KEEPING, "none")
 
 AgentOf = Callable[..., AgentMemory]
@@ -28,6 +28,8 @@ def make_backend(kind: str, home: Home, database: Database, calls: BlockingCalls
     """Build a back-end by its name."""
     if kind == "sqlite":
         return SqliteBackend(database, now, new_id)
+    if kind == "markdown":
+        return MarkdownBackend(home, calls, now, new_id)
     return NoBackend(now, new_id)
 
 

@@ -15,6 +15,8 @@ from services.memory.agents import Draft, Listing, Query
 from tests.services.memory.agents.conftest import AgentOf
 from tests.services.memory.conftest import Clock
 
+pytestmark = pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
+
 
 async def numbers(database: Database, sql: str) -> list[tuple[object, ...]]:
     return await database.read(lambda connection: connection.execute(sql).fetchall())

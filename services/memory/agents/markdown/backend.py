@@ -1,0 +1,206 @@
+"""Agent memory in files of the workspace: MEMORY.md for core rows, a file a day for the others."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import ClassVar, TypeVar
+
+import msgspec
+
+from services.errors import FileConflict, PinfoldError
+from services.home import BlockingCalls, FileLock, Home
+from services.memory.agents.backend import PAGE, Backend, Cutoffs, Listing, Pruned
+from services.memory.agents.drafting import made_row
+from services.memory.agents.markdown.documents import Documents
+from services.memory.agents.markdown.folder import Folder
+from services.memory.agents.markdown.matching import recall
+from services.memory.agents.model import CORE, Draft, Owner, Query, Recalled, Row
+from services.memory.screening import Screened
+
+T = TypeVar("T")
+
+_LOCK_SECONDS = 5.0
+_TRIES = 3
+
+_log = logging.getLogger(__name__)
+
+
+class MarkdownBackend(Backend):
+    """Rows that people can read and edit; each file is written whole, beside the old one.
+
+    An operation that concerns several days writes several files, and a crash between two of them leaves some rows in
+    both; the newer then counts.
+
+    Args:
+        home: Where the locks lie.
+        calls: Threads for reading and writing files.
+        now: The clock, nanoseconds since 1970.
+        make_id: Makes ids of rows.
+    """
+
+    name: ClassVar[str] = "markdown"
+
+    def __init__(self, home: Home, calls: BlockingCalls, now: Callable[[], int], make_id: Callable[[], str]) -> None:
+        self._home = home
+        self._calls = calls
+        self._now = now
+        self._make_id = make_id
+
+    async def store(self, owner: Owner, draft: Draft, screened: Screened) -> Row:
+        """Store a row over the one with its key."""
+
+        def change(documents: Documents) -> Row:
+            there = documents.rows().get(draft.key)
+            row = made_row(owner, draft, screened, there, self._make_id, self._now(), owner.alias)
+            documents.put(row)
+            return row
+
+        return await self._change(owner, change)
+
+    async def recall(self, owners: Sequence[Owner], query: Query) -> list[Recalled]:
+        """Find rows of any of these agents, the best first; a sibling whose files cannot be read is left out."""
+        return await self._calls.run(lambda: recall(_rows_of_all(owners), query))
+
+    async def get(self, owner: Owner, key: str) -> Row | None:
+        """Read one row."""
+        return await self._calls.run(lambda: _rows(owner).get(key))
+
+    async def forget(self, owner: Owner, key: str) -> bool:
+        """Delete one row."""
+        return await self._change(owner, lambda documents: documents.remove({key})) > 0
+
+    async def forget_session(self, owner: Owner, session: str) -> int:
+        """Delete the rows of a session."""
+
+        def change(documents: Documents) -> int:
+            return documents.remove({row.key for row in documents.rows().values() if row.session == session})
+
+        return await self._change(owner, change)
+
+    async def listed(self, owner: Owner, listing: Listing) -> list[Row]:
+        """Read rows, the newest first."""
+        found = await self._calls.run(_listed, owner, listing)
+        return found[listing.offset : listing.offset + listing.limit]
+
+    async def count(self, owner: Owner, listing: Listing) -> int:
+        """Count rows."""
+        return len(await self._calls.run(_listed, owner, listing))
+
+    async def pin(self, owner: Owner, key: str, pinned: bool) -> bool:
+        """Keep a row from hygiene, or no longer."""
+        return await self._change(owner, lambda documents: _replace(documents, key, pinned=pinned))
+
+    async def supersede(self, owner: Owner, key: str, by: str) -> bool:
+        """Mark a row as replaced."""
+
+        def change(documents: Documents) -> bool:
+            other = documents.rows().get(by)
+            return other is not None and _replace(documents, key, superseded_by=other.id)
+
+        return await self._change(owner, change)
+
+    async def prune(self, owner: Owner, cutoffs: Cutoffs, *, dry_run: bool) -> Pruned:
+        """Delete old rows, or only count them."""
+
+        def change(documents: Documents) -> Pruned:
+            old = [row for row in documents.rows().values() if _is_old(row, cutoffs)]
+            documents.remove({row.key for row in old})
+            counts: dict[str, int] = {}
+            for row in old:
+                counts[row.category] = counts.get(row.category, 0) + 1
+            return Pruned(counts, sum(len(row.content.encode()) for row in old))
+
+        if dry_run:
+            return await self._calls.run(lambda: change(_documents(owner)))
+        return await self._change(owner, change)
+
+    async def read_out(self, owner: Owner) -> AsyncIterator[Sequence[Row]]:
+        """Yield every row as it is, sorted by key."""
+        rows = sorted((await self._calls.run(_rows, owner)).values(), key=lambda row: row.key)
+        for start in range(0, len(rows), PAGE):
+            yield rows[start : start + PAGE]
+
+    async def take_in(self, owner: Owner, rows: Sequence[Row]) -> int:
+        """Store rows that were read out."""
+
+        def change(documents: Documents) -> int:
+            known = documents.rows()
+            for row in rows:
+                there = known.get(row.key)
+                row_id = there.id if there else row.id
+                documents.put(msgspec.structs.replace(row, id=row_id, agent=owner.alias, agent_id=owner.alias))
+            return len(rows)
+
+        return await self._change(owner, change)
+
+    async def _change(self, owner: Owner, change: Callable[[Documents], T]) -> T:
+        return await self._calls.run(self._change_now, owner, change)
+
+    def _change_now(self, owner: Owner, change: Callable[[Documents], T]) -> T:
+        """Change an agent's files under its lock; starts over when the agent itself wrote one meanwhile."""
+        lock = FileLock(self._home.locks_dir / f"memory-{owner.alias}.lock", f"the memory of {owner.alias}")
+        lock.acquire(_LOCK_SECONDS)
+        tries = _TRIES
+        try:
+            while True:
+                try:
+                    return _changed(owner, change)
+                except FileConflict:
+                    tries -= 1
+                    if not tries:
+                        raise
+        finally:
+            lock.release()
+
+
+def _changed(owner: Owner, change: Callable[[Documents], T]) -> T:
+    with Folder.opened(owner.workspace, make=True) as folder:
+        assert folder is not None
+        documents = Documents(owner.alias, folder.files())
+        result = change(documents)
+        documents.write_to(folder)
+        return result
+
+
+def _documents(owner: Owner) -> Documents:
+    with Folder.opened(owner.workspace, make=False) as folder:
+        return Documents(owner.alias, folder.files() if folder else [])
+
+
+def _rows(owner: Owner) -> dict[str, Row]:
+    return _documents(owner).rows()
+
+
+def _rows_of_all(owners: Sequence[Owner]) -> Iterator[Row]:
+    for number, owner in enumerate(owners):
+        try:
+            yield from _rows(owner).values()
+        except PinfoldError as error:
+            if number == 0:
+                raise
+            _log.warning("cannot recall what %s remembers: %s", owner.alias, error)
+
+
+def _listed(owner: Owner, listing: Listing) -> list[Row]:
+    found = [
+        row
+        for row in _rows(owner).values()
+        if (listing.superseded or not row.superseded_by)
+        and listing.category in (None, row.category)
+        and listing.session in (None, row.session)
+    ]
+    return sorted(found, key=lambda row: (-row.updated_at, row.id))
+
+
+def _replace(documents: Documents, key: str, **changes: object) -> bool:
+    row = documents.rows().get(key)
+    if row is not None:
+        documents.put(msgspec.structs.replace(row, **changes))
+    return row is not None
+
+
+def _is_old(row: Row, cutoffs: Cutoffs) -> bool:
+    cutoff = cutoffs.times.get(row.category)
+    age = row.created_at if row.category == CORE else row.updated_at
+    return cutoff is not None and age < cutoff and not row.pinned
