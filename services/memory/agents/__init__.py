@@ -1,5 +1,6 @@
 """What agents store and recall: rows behind one protocol, kept in SQLite, in files of the workspace, or nowhere."""
 
+from services.memory.agents.agent_memories import AgentMemories
 from services.memory.agents.agent_memory import AgentMemory
 from services.memory.agents.backend import Backend, Cutoffs, Listing, Pruned
 from services.memory.agents.hygiene import Retention
@@ -24,6 +25,7 @@ __all__ = [
     "CONVERSATION",
     "CORE",
     "DAILY",
+    "AgentMemories",
     "AgentMemory",
     "Backend",
     "Cutoffs",

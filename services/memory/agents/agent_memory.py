@@ -143,6 +143,18 @@ class AgentMemory:
         cutoffs = Cutoffs({check_category(name): time for name, time in retention.cutoffs(now).items()})
         return await self.backend.prune(self.owner, cutoffs, dry_run=dry_run)
 
+    async def purge(self) -> int:
+        """Delete all its own rows, and count them."""
+        return await self.backend.purge(self.owner)
+
+    async def rename(self, alias: str) -> None:
+        """Give its own rows to another alias; done again, it changes nothing.
+
+        Raises:
+            MemoryRefused: The other alias has rows of its own.
+        """
+        await self.backend.rename(self.owner, alias)
+
     def read_out(self) -> AsyncIterator[Sequence[Row]]:
         """Yield all its own rows as they are, superseded and withheld ones too, page by page."""
         return self.backend.read_out(self.owner)

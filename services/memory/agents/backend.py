@@ -113,3 +113,15 @@ class Backend(Protocol):
     async def take_in(self, owner: Owner, rows: Sequence[Row]) -> int:
         """Store rows that were read out over those with their keys, and count them; all or none."""
         ...
+
+    async def purge(self, owner: Owner) -> int:
+        """Delete every row of an agent, and count them."""
+        ...
+
+    async def rename(self, owner: Owner, alias: str) -> None:
+        """Give an agent's rows to another alias, which has none; done again, it changes nothing.
+
+        Raises:
+            MemoryRefused: The other alias has rows of its own.
+        """
+        ...

@@ -74,3 +74,10 @@ class NoBackend(Backend):
     async def take_in(self, owner: Owner, rows: Sequence[Row]) -> int:
         """Keep none."""
         return 0
+
+    async def purge(self, owner: Owner) -> int:
+        """Find nothing."""
+        return 0
+
+    async def rename(self, owner: Owner, alias: str) -> None:
+        """Find nothing."""

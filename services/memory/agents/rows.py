@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from services.errors import MemoryRefused
 from services.memory.agents.backend import Cutoffs, Listing, Pruned
 from services.memory.agents.model import CORE, Row
 
@@ -40,6 +41,32 @@ def sure_agent_id(connection: sqlite3.Connection, alias: str, make_id: Callable[
     fresh = make_id()
     connection.execute("INSERT INTO agents (id, alias, created_at) VALUES (?, ?, ?)", (fresh, alias, now))
     return fresh
+
+
+def purge(connection: sqlite3.Connection, alias: str) -> int:
+    """Delete an agent with its rows, and count them."""
+    agent = agent_id(connection, alias)
+    count = connection.execute("DELETE FROM memories WHERE agent = ?", (agent,)).rowcount
+    connection.execute("DELETE FROM agents WHERE id = ?", (agent,))
+    return count
+
+
+def rename(connection: sqlite3.Connection, old: str, new: str) -> None:
+    """Change an agent's alias; one that has no rows gives way.
+
+    Raises:
+        MemoryRefused: Both have rows.
+    """
+    mine, other = agent_id(connection, old), agent_id(connection, new)
+    if not mine or mine == other:
+        return
+    if other:
+        if count(connection, other, Listing(superseded=True)):
+            raise MemoryRefused(
+                f"{old} cannot be renamed to {new}", why=f"{new} has memories of its own", fix="Move those away first."
+            )
+        connection.execute("DELETE FROM agents WHERE id = ?", (other,))
+    connection.execute("UPDATE agents SET alias = ? WHERE id = ?", (new, mine))
 
 
 def row_of(values: Sequence[Any]) -> Row:

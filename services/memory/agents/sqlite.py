@@ -125,3 +125,11 @@ class SqliteBackend(Backend):
             return len(kept)
 
         return await self._database.write(job)
+
+    async def purge(self, owner: Owner) -> int:
+        """Delete every row of an agent, and its id with them."""
+        return await self._database.write(lambda c: rows.purge(c, owner.alias))
+
+    async def rename(self, owner: Owner, alias: str) -> None:
+        """Give an agent's rows to another alias; they keep their ids."""
+        await self._database.write(lambda c: rows.rename(c, owner.alias, alias))

@@ -134,6 +134,13 @@ class MarkdownBackend(Backend):
 
         return await self._change(owner, change)
 
+    async def purge(self, owner: Owner) -> int:
+        """Delete every row of an agent; headings stay."""
+        return await self._change(owner, lambda documents: documents.remove(documents.rows().keys()))
+
+    async def rename(self, owner: Owner, alias: str) -> None:
+        """Do nothing: the files go with the workspace and do not name the agent."""
+
     async def _change(self, owner: Owner, change: Callable[[Documents], T]) -> T:
         return await self._calls.run(self._change_now, owner, change)
 

@@ -46,7 +46,7 @@ HOSTILE = [
     "ключ 鍵 🔑",
     "x" * 10_000,
 ]
-law = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+law = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def keys(found: list[Recalled]) -> list[str]:
@@ -537,6 +537,23 @@ async def test_nothing_is_taken_in_when_one_row_is_not_acceptable(agent: AgentOf
     assert await heir.count() == 0
 
 
+# leaving
+
+
+async def test_an_agents_rows_are_purged_and_no_others(agent: AgentOf) -> None:
+    me, sibling = agent("reviewer", "researcher"), agent("researcher")
+    for one in (me, sibling):
+        await one.store(Draft(key="a", content="x"))
+        await one.store(Draft(key="b", content="x", category=DAILY))
+    await me.supersede("a", "b")
+    assert await me.purge() == 2
+    assert await me.purge() == 0
+    assert await everything(me) == []
+    assert await sibling.count() == 2
+    await me.store(Draft(key="a", content="again"))
+    assert keys(await me.recall(Query("again"))) == ["a"]
+
+
 # nowhere
 
 
@@ -548,7 +565,8 @@ async def test_e12_memory_that_is_kept_nowhere_says_yes_and_forgets(agent: Agent
     assert await me.recall(Query("x")) == []
     assert await me.listed() == await everything(me) == []
     assert await me.get("k") is None
-    assert await me.count() == await me.forget_session("s") == await me.take_in([row]) == 0
+    assert await me.count() == await me.forget_session("s") == await me.take_in([row]) == await me.purge() == 0
+    await me.rename("other")
     assert not await me.forget("k")
     assert not await me.pin("k")
     assert not await me.supersede("k", "l")

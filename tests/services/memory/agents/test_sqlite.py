@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.errors import DatabaseError
+from services.errors import DatabaseError, MemoryRefused
 from services.home import Database, Home
 from services.memory.agents import Draft, Listing, Query
 from tests.services.memory.agents.conftest import AgentOf
@@ -64,7 +64,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 async def test_the_words_searched_are_those_of_the_rows_that_are_not_superseded(
     agent: AgentOf, database: Database, steps: list[tuple[str, str, str]]
@@ -129,3 +129,24 @@ async def test_rows_taken_in_beside_their_originals_get_ids_of_their_own(
     assert await heir.take_in(rows) == 2
     assert len({row.id for one in (me, heir) for row in await one.listed()}) == 4
     assert {row.key: row.content for row in await heir.listed()} == {"a": "a", "b": "b"}
+
+
+async def test_a_renamed_agent_keeps_its_rows_and_its_id(agent: AgentOf) -> None:
+    me, renamed = agent("old"), agent("new")
+    row = await me.store(Draft(key="k", content="fact"))
+    for _ in range(2):
+        await me.rename("new")
+    assert await me.count() == 0
+    (found,) = await renamed.recall(Query("fact"))
+    assert (found.row.agent, found.row.agent_id, found.row.id) == ("new", row.agent_id, row.id)
+
+
+async def test_an_agent_is_not_renamed_to_one_that_has_rows(agent: AgentOf) -> None:
+    me, other = agent("old"), agent("new")
+    await me.store(Draft(key="k", content="mine"))
+    await other.store(Draft(key="k", content="theirs"))
+    with pytest.raises(MemoryRefused, match="has memories of its own"):
+        await me.rename("new")
+    await other.forget("k")
+    await me.rename("new")
+    assert [row.content for row in await other.listed()] == ["mine"]
