@@ -26,7 +26,7 @@ async def test_an_entry_is_added_changed_removed_and_inherited_again(editor) -> 
     assert form.row.entries == ("git", "make", "pip")
     assert "not saved" in line_of(app, "Commands")
     assert "may now run pip" in line_of(app, "widens")
-    assert "worker *" in shown(app)
+    assert "1 change not saved" in shown(app)
     await pilot.press("enter")
     await until(lambda: form.asking, pilot)
     await type_in(pilot, "3")

@@ -12,7 +12,7 @@ from tui.screens.agents.saving import SaveDraft
 
 LISTS = ("allowed_commands", "allowed_tools", "excluded_tools", "auto_approve", "always_ask", "allowed_roots")
 HOSTILE = '["[red]x[/]", "\\u001b]52;c;AA\\u0007", "\\u202eevil", "a\\nb", "\\u200d\\u0301", ""]'
-LONG = "x" * 200_000
+LONG = "x" * 50_000
 
 
 def lists(value: str) -> str:

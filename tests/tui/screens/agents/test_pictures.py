@@ -58,8 +58,7 @@ PICTURES = [
     Editing("save-dialog-dark", MIDDLE, DARK, "Allow and save", keys=("ctrl+s",)),
     Editing("save-dialog-80x24-light", SMALL, LIGHT, "Allow and save", keys=("ctrl+s",)),
     Editing("profile-preview", MIDDLE, DARK, "⚠ widens", (), ("g", "enter", "j", "j")),
-    Editing("conflict-80x24-dark", SMALL, DARK, "changed on both sides", keys=("c",), conflict=True),
-    Editing("conflict-light", MIDDLE, LIGHT, "changed on both sides", keys=("c",), conflict=True),
+    Editing("conflict-80x24-light", SMALL, LIGHT, "changed on both sides", keys=("c",), conflict=True),
 ]
 
 
