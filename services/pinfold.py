@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from services.activity import ActivityLog, Events
 from services.agents import Agents
 from services.home import BlockingCalls, Database, Home
-from services.memory import Memory
+from services.memory import AgentMemories, CoreMemory, Memory
 from services.policy import Policies
 from services.sandbox import Engine, Sandboxes, new_session_id
 from services.sandbox.engines.docker import DockerEngine
@@ -32,7 +32,9 @@ class Pinfold:
         agents: The agents as configured.
         policies: What each agent may do, and why.
         sandboxes: Sessions and engines.
-        memory: What is remembered.
+        memory: What is remembered of users, teams, chats and contexts.
+        agent_memories: What agents remember.
+        core_memory: What agents and the roles they call always see, and what they put away.
         database: What the services keep their records in.
         calls: Threads for blocking calls.
     """
@@ -44,6 +46,8 @@ class Pinfold:
     policies: Policies
     sandboxes: Sandboxes
     memory: Memory
+    agent_memories: AgentMemories
+    core_memory: CoreMemory
     database: Database
     calls: BlockingCalls
 
@@ -90,7 +94,19 @@ class Pinfold:
             closing.push_async_callback(memory.close)
             if supervise:
                 await closing.enter_async_context(_in_background(agents, sandboxes, memory))
-            yield Pinfold(home, events, activity, agents, Policies(home, agents), sandboxes, memory, database, calls)
+            yield Pinfold(
+                home,
+                events,
+                activity,
+                agents,
+                Policies(home, agents),
+                sandboxes,
+                memory,
+                AgentMemories(home, agents, database, calls, now),
+                CoreMemory(database, now),
+                database,
+                calls,
+            )
 
 
 def make_engines(home: Home, identity: str, calls: BlockingCalls, env: Mapping[str, str]) -> dict[str, Engine]:

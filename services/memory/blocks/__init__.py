@@ -2,6 +2,7 @@
 
 from services.memory.blocks.archive import Archive
 from services.memory.blocks.core_blocks import CoreBlocks
+from services.memory.blocks.core_memory import CoreMemory
 from services.memory.blocks.letta import LettaTools, rendered
 from services.memory.blocks.model import ENTRY_LIMIT, ArchiveEntry, Block, BlockText, HistoryEntry, Tenant
 from services.memory.blocks.tenants import Tenants, derived_id
@@ -13,6 +14,7 @@ __all__ = [
     "Block",
     "BlockText",
     "CoreBlocks",
+    "CoreMemory",
     "HistoryEntry",
     "LettaTools",
     "Tenant",

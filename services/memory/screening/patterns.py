@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 Family = Literal["threat", "secret"]
@@ -15,15 +16,21 @@ class Pattern:
 
     Attributes:
         name: In small letters and `_`; what a hit is called.
-        expression: A hit is its group `hit`, or the whole match. Each takes time linear in the text.
-        strict: Looked for only by a strict scan.
+        source: A hit is its group `hit`, or the whole match. Each takes time linear in the text.
         family: Whether it is a threat or a secret.
+        strict: Looked for only by a strict scan.
     """
 
     name: str
-    expression: re.Pattern[str]
+    source: str
     family: Family
+    flags: int = 0
     strict: bool = False
+
+    @cached_property
+    def expression(self) -> re.Pattern[str]:
+        """Compiled when first needed, since all of them take some milliseconds."""
+        return re.compile(self.source, self.flags)
 
 
 _SECRET_WORD = (
@@ -39,11 +46,11 @@ def _line_with(words: str, target: str) -> str:
 
 
 def _threat(name: str, expression: str, *, strict: bool = False) -> Pattern:
-    return Pattern(name, re.compile(expression, re.IGNORECASE), "threat", strict)
+    return Pattern(name, expression, "threat", re.IGNORECASE, strict)
 
 
 def _secret(name: str, expression: str, flags: int = 0) -> Pattern:
-    return Pattern(name, re.compile(expression, flags), "secret")
+    return Pattern(name, expression, "secret", flags)
 
 
 PATTERNS: tuple[Pattern, ...] = (

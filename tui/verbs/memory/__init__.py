@@ -1,10 +1,10 @@
-"""`pinfold memory`: what users, teams, chats and contexts remember."""
+"""`pinfold memory`: what is remembered of users, teams, chats and contexts, and by agents."""
 
 from __future__ import annotations
 
 import click
 
-from tui.verbs.memory import copies, keys, lists, steps
+from tui.verbs.memory import copies, keys, lists, recalling, steps
 
 __all__ = ["command"]
 
@@ -18,6 +18,6 @@ def command() -> None:
     """
 
 
-for part in (keys.VERBS, lists.VERBS, copies.VERBS, steps.VERBS):
+for part in (keys.VERBS, lists.VERBS, copies.VERBS, steps.VERBS, recalling.VERBS):
     for verb in part:
         command.add_command(verb)

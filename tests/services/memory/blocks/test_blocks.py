@@ -14,8 +14,17 @@ from hypothesis import strategies as st
 
 from services.errors import DatabaseError, InputRefused, MemoryRefused, NothingThere
 from services.home import Database
-from services.memory.agents import new_id
-from services.memory.blocks import Archive, Block, CoreBlocks, LettaTools, Tenant, Tenants, derived_id, rendered
+from services.memory.blocks import (
+    Archive,
+    Block,
+    CoreBlocks,
+    CoreMemory,
+    LettaTools,
+    Tenant,
+    Tenants,
+    derived_id,
+    rendered,
+)
 from tests.services.memory.conftest import Clock
 
 DAY = 86_400.0
@@ -29,20 +38,22 @@ class Of:
 
     blocks: CoreBlocks
     archive: Archive
-
-    @property
-    def tools(self) -> LettaTools:
-        return LettaTools(self.blocks, self.archive)
+    tools: LettaTools
 
 
 @pytest.fixture
-def tenants(database: Database, clock: Clock) -> Tenants:
-    return Tenants(database, clock)
+def core(database: Database, clock: Clock) -> CoreMemory:
+    return CoreMemory(database, clock)
 
 
 @pytest.fixture
-def of(database: Database, clock: Clock) -> Callable[[Tenant], Of]:
-    return lambda tenant: Of(CoreBlocks(tenant, database, clock), Archive(tenant, database, clock, new_id))
+def tenants(core: CoreMemory) -> Tenants:
+    return core.tenants
+
+
+@pytest.fixture
+def of(core: CoreMemory) -> Callable[[Tenant], Of]:
+    return lambda tenant: Of(core.blocks(tenant), core.archive(tenant), core.tools(tenant))
 
 
 @pytest.fixture
