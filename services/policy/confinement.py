@@ -136,6 +136,8 @@ def confinement(
     grants += _root_grants(agent.config, agent.profile, workspace.path, look, refusals)
     refusals += _exposures(grants, agent, siblings, look)
     grants += _runner_rules(settings.runner, workspace.path, look)
+    if (agent.config.permissions.level or agent.profile.level) == "readonly":
+        grants = [grant._replace(writable=False) for grant in grants]
     masks = _masks(grants, agent.config, agent.profile, look, refusals)
     refusals += _readable_drop_boxes(grants, agent.config, siblings, look)
     return Confinement(

@@ -1,7 +1,8 @@
 """Which rules something holds an agent to, and which are only decided.
 
-A sandbox enforces places, network, variables and its own limits. What an agent does inside with commands and tools, and
-how much of it, is enforced by what serves its tools; Pinfold does not serve any yet.
+A sandbox enforces places, network, variables and its own limits; of the level, that a readonly agent writes nothing.
+What an agent does inside with commands and tools, and how much of it, is enforced by what serves its tools; Pinfold
+does not serve any yet.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ class PathPolicy:
         decision = self.decide("write", path)
         if level != "readonly" or decision.verdict is Verdict.DENY or decision.rule.kind == "device":
             return decision
-        rule = Rule("level", "readonly", "nothing is written", self.elsewhere)
+        rule = Rule("level readonly", "", "nothing is written", self.elsewhere)
         return Decision(decision.question, Verdict.DENY, "the level is readonly", rule, (decision.rule,))
 
     def expand_home(self, path: str) -> str:

@@ -17,7 +17,7 @@ from tests.support.sessions import cleaned_up, started
 
 PROFILE = """
 [risk_profiles.boxed]
-level = "supervised"
+level = "{level}"
 allowed_commands = ["*"]
 allowed_roots = ["{place}/shared", "{place}/linked"]
 forbidden_paths = ["{place}/shared/private", "{home}/agents/worker/workspace/token", "{home}/agents/writer/workspace/k"]
@@ -78,12 +78,13 @@ def inside(path: str, session: Session) -> str:
     return mount.target + path.removeprefix(mount.source)
 
 
+@pytest.mark.parametrize("level", ["supervised", "readonly"])
 async def test_every_path_is_open_or_closed_as_the_policy_says(
-    home: Home, docker_host: str, image: str, calls: BlockingCalls, place: Path
+    home: Home, docker_host: str, image: str, calls: BlockingCalls, place: Path, level: str
 ) -> None:
     world = docker_world(home, docker_host, image)
     with home.config_file.open("a", encoding="utf-8") as file:
-        file.write(PROFILE.format(place=place, home=home.root))
+        file.write(PROFILE.format(place=place, home=home.root, level=level))
     for alias in ("reader", "writer", "stranger"):
         world.agent(alias)
     world.agent(script="sleep 600", profile="boxed", rest=ACCESS)
@@ -94,6 +95,8 @@ async def test_every_path_is_open_or_closed_as_the_policy_says(
         await engine.close()
     assert done == said
     assert set(said.values()) == {True, False}
+    written = {name for name, allowed in said.items() if allowed and name.startswith("write ")}
+    assert bool(written) is (level != "readonly")
 
 
 async def compared(

@@ -117,13 +117,14 @@ class RowsView(Generic[R], ScrollView, can_focus=True):
         for index in self._visible_range():
             key = self._view[index]
             before = self._drawn.get(key)
+            y = index + HEADER - self.scroll_offset.y
             if before is None:
+                self.refresh(Region(0, y, self.size.width, 1))
                 continue
             now = self._cells(key)
             if now == before:
                 continue
             self._drawn[key] = now
-            y = index + HEADER - self.scroll_offset.y
             self.refresh(
                 *(
                     Region(placed.x, y, placed.width, 1)
@@ -299,9 +300,10 @@ class RowsView(Generic[R], ScrollView, can_focus=True):
         return Strip(segments).adjust_cell_length(width, style)
 
     def notify_style_update(self) -> None:
-        """Forget what was drawn in other colours."""
+        """Draw everything again in the new colours."""
         self._drawn.clear()
         super().notify_style_update()
+        self.refresh()
 
     def on_resize(self) -> None:
         """Share the new width out, and keep the cursor in sight."""

@@ -204,7 +204,7 @@ async def test_enabling_or_disabling_an_agent_keeps_what_is_not_saved(editor) ->
     app, pilot, form, home = editor
     await add_entry(app, pilot, form, COMMANDS, "pip")
     await pilot.press("e")
-    await until(lambda: not app.store.agent("worker").enabled, pilot)
+    await until(lambda: "– off" in shown(app), pilot)
     await until(lambda: drafts(app).of("worker").draft.base == home.agent_file("worker").read_bytes(), pilot)
     assert "changed on disk" not in shown(app)
     assert "^s save" in shown(app)

@@ -186,3 +186,13 @@ async def test_a_thousand_rows_keep_their_order_while_the_end_is_shown(app) -> N
     await app.pilot.press("G")
     assert app.table.row == Row("0999", 999)
     assert "0999" in line(app, 7)
+
+
+async def test_a_row_that_changed_while_the_colours_did_is_painted(app) -> None:
+    app.table.show([Row("ada", 1)])
+    await app.pilot.pause()
+    app.table.notify_style_update()
+    app.table.painted.clear()
+    app.table._rows["ada"] = Row("ada", 2)
+    app.table.redraw()
+    assert any(region.y <= 1 < region.bottom for region in app.table.painted)
