@@ -185,5 +185,8 @@ async def test_the_cursor_and_what_is_half_typed_stay_with_their_entry() -> None
         await pilot.press("c", "left")
         rows = tuple(replace(row, entries=("/0", "/a", "/b")) if row.key == "roots" else row for row in ROWS)
         shown.show(rows)
-        assert (shown.at, shown.asked.slot, shown.asked.typed) == (("roots", 2), 2, "/bc")
-        assert shown._entry.cursor_position == 2
+        asked, entry = shown.asked, shown._entry
+        assert asked is not None
+        assert entry is not None
+        assert (shown.at, asked.slot, asked.typed) == (("roots", 2), 2, "/bc")
+        assert entry.cursor_position == 2

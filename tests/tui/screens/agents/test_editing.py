@@ -27,7 +27,7 @@ async def test_an_entry_is_added_changed_removed_and_inherited_again(editor) -> 
     assert "not saved" in line_of(app, "Commands")
     assert "may now run pip" in line_of(app, "widens")
     assert "1 change not saved" in shown(app)
-    await until(lambda: "worker*" in shown(app), pilot)
+    await until(lambda: "worker *" in shown(app), pilot)
     await pilot.press("enter")
     await until(lambda: form.asking, pilot)
     await type_in(pilot, "3")
