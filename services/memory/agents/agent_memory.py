@@ -52,7 +52,7 @@ class AgentMemory:
             InputRefused: A part of it is not acceptable, or the scan found what is rejected.
         """
         draft.checked()
-        screened = await self._calls.run(self.screening.screen, draft.content)
+        screened = await self._calls.run(self.screening.screen_named, draft.key, draft.content)
         return await self.backend.store(self.owner, draft, screened)
 
     async def recall(self, query: Query, agents: Sequence[str] = ()) -> list[Recalled]:

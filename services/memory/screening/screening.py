@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from services.errors import InputRefused
@@ -18,7 +18,7 @@ class Screened:
 
     Attributes:
         content: The text, without secrets where they are redacted.
-        findings: What was found in the text as it was given; places are of that text.
+        findings: What was found in the text as it was given, and in its name; places are of these.
         withheld: Agents are not given it, because it may make them do harm.
     """
 
@@ -66,3 +66,16 @@ class Screening:
             raise InputRefused("the content is not stored", why=f"the scan found: {words}", fix="Leave that out.")
         kept = redacted(content, findings) if self.secrets == "redact" else content
         return Screened(kept, findings, any(finding.family == "threat" for finding in findings))
+
+    def screen_named(self, name: str, content: str) -> Screened:
+        """Scan a text and the name it is to be stored under, which may hold as much.
+
+        Raises:
+            InputRefused: One of them holds what is rejected, or the name a secret, which cannot be taken out of it.
+        """
+        named, screened = self.screen(name), self.screen(content)
+        if named.content != name:
+            raise InputRefused("the key is not stored", why="it holds a secret", fix="Choose another key.")
+        return replace(
+            screened, findings=screened.findings + named.findings, withheld=screened.withheld or named.withheld
+        )

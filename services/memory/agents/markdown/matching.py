@@ -76,7 +76,7 @@ def _harmless(found: list[Recalled], limit: int) -> list[Recalled]:
         row = recalled.row
         if row.withheld or counts.get(row.agent, 0) >= limit:
             continue
-        if not any(finding.family == "threat" for finding in scan(row.content)):
+        if not any(finding.family == "threat" for finding in scan(f"{row.key}\n\n{row.content}")):
             kept.append(recalled)
             counts[row.agent] = counts.get(row.agent, 0) + 1
     return kept
