@@ -109,7 +109,7 @@ class _Builder:
             allowances=self._allowances(),
             secrets=self.settings.secrets,
             delegation=self.profile.delegation,
-            delegation_origin=self._of_limit("delegation"),
+            delegation_origin=self._of_profile("delegation"),
             delegates=tuple(delegate.agent for delegate in self.config.agent.delegates),
             memories=self.config.memory.read_memory_from,
             unconfined=self.profile.allow_unconfined,
@@ -121,28 +121,22 @@ class _Builder:
         return Origin(self.agent.file, key, lines=self.sources.agent_lines)
 
     def _of_profile(self, *key: str | int) -> Origin:
+        """Where the profile or its preset states a key; built in when neither does."""
         name = self.config.agent.risk_profile
         path: Key = ("risk_profiles", name, *key)
         known = self.sources.memo.origins
         origin = known.get(path)
         if origin is None:
-            preset = self._preset_of(path)
-            written: Key = (*path[:2], "preset") if preset else path
-            origin = Origin(self.sources.shared_file, written, name, self.sources.shared_lines, preset)
-            known[path] = origin
+            origin = known[path] = self._stated_at(path, name)
         return origin
 
-    def _preset_of(self, path: Key) -> str:
-        """The preset a profile has a key from; "" when it says so itself."""
+    def _stated_at(self, path: Key, name: str) -> Origin:
+        if self.sources.shared_keys(path[:3]):
+            return Origin(self.sources.shared_file, path, name, self.sources.shared_lines)
         preset = self.profile.preset
-        inherited = str(path[2]) in PRESETS.get(preset, {}) and not self.sources.shared_keys(path[:3])
-        return preset if inherited else ""
-
-    def _of_limit(self, key: str) -> Origin:
-        """Where a profile or its preset states a limit; built in when neither does."""
-        origin = self._of_profile(key)
-        stated = origin.preset or self.sources.shared_keys(("risk_profiles", origin.profile, key))
-        return origin if stated else BUILT_IN
+        if str(path[2]) in PRESETS.get(preset, {}):
+            return Origin(self.sources.shared_file, (*path[:2], "preset"), name, self.sources.shared_lines, preset)
+        return BUILT_IN
 
     def _of_sandbox(self, key: str) -> Origin:
         match self.settings.origins.get(key):
@@ -238,10 +232,10 @@ class _Builder:
             least(settings.cpus, profile.max_cpus),
             least(settings.pids, profile.max_pids),
             origins={
-                "max_actions_per_hour": self._of_limit("max_actions_per_hour"),
-                "max_cost_per_day": self._of_limit("max_cost_per_day_cents"),
-                "shell_timeout": self._of_limit("shell_timeout"),
-                "approval_timeout": self._of_limit("approval_timeout"),
+                "max_actions_per_hour": self._of_profile("max_actions_per_hour"),
+                "max_cost_per_day": self._of_profile("max_cost_per_day_cents"),
+                "shell_timeout": self._of_profile("shell_timeout"),
+                "approval_timeout": self._of_profile("approval_timeout"),
                 "memory": self._of_smaller("memory", settings.memory, most_memory),
                 "cpus": self._of_smaller("cpus", settings.cpus, profile.max_cpus),
                 "pids": self._of_smaller("pids", settings.pids, profile.max_pids),
@@ -251,7 +245,7 @@ class _Builder:
     def _of_smaller(self, key: str, own: float | None, most: float | None) -> Origin:
         """Where the limit of a sandbox that holds is written: its own, unless the profile's `max_` is smaller."""
         profile_decides = most is not None and (own is None or most < own)
-        return self._of_limit(f"max_{key}") if profile_decides else self._of_sandbox(key)
+        return self._of_profile(f"max_{key}") if profile_decides else self._of_sandbox(key)
 
 
 NO_ROOT = frozenset({"", "*", "<unset>"})

@@ -9,7 +9,7 @@ from tui.widgets.try_box import TryBox
 QUESTIONS = [
     ("read", "~/.ssh/id", "✗ worker may not read ~/.ssh/id", "pinfold.toml:6"),
     ("write", "out.md", "✓ worker may write out.md", "built in"),
-    ("command", "make all", "⚑ worker must ask before it may run make all", "pinfold.toml:4"),
+    ("command", "make all", "⚑ worker must ask before it may run make all", "built in"),
     ("command", "curl x.org", "✗ worker may not run", "agent.toml:7"),
     ("domain", "example.org", "✗ worker may not reach", "built in"),
     ("tool", "browser", "✗ worker may not use the tool browser", "agent.toml:8"),
