@@ -1,4 +1,4 @@
-"""A door in front of the engine's socket: for the faults of a connection, or with TLS."""
+"""A door in front of the engine's socket: for the faults of a connection, or on a port, with TLS or without."""
 
 from __future__ import annotations
 
@@ -66,10 +66,11 @@ class SocketProxy:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # what was aborted is closed in the next turn of the loop
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._server is None:  # it had knocked before the cut
-            writer.transport.abort()
+            _abort(writer)
             return
         self.connections += 1
         task = asyncio.current_task()
@@ -79,7 +80,7 @@ class SocketProxy:
             with contextlib.suppress(asyncio.CancelledError, OSError):
                 await self._relay(reader, writer)
         finally:
-            writer.transport.abort()
+            _abort(writer)
             self._tasks.discard(task)
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -90,7 +91,7 @@ class SocketProxy:
             writer.close()
             await writer.wait_closed()
         finally:
-            engine_writer.transport.abort()
+            _abort(engine_writer)
             there.cancel()
             await asyncio.gather(there, return_exceptions=True)
 
@@ -104,15 +105,20 @@ class SocketProxy:
             sink.write_eof()
 
 
-class TlsDoor(SocketProxy):
-    """Listens on a port of this machine, behind TLS.
+def _abort(writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(AttributeError):  # asyncio's own, of a transport that wrote its rest after it was closed
+        writer.transport.abort()
+
+
+class TcpDoor(SocketProxy):
+    """Listens on a port of this machine.
 
     Args:
-        tls: The server's side.
         engine: The engine's socket.
+        tls: The server's side of TLS; None is plain.
     """
 
-    def __init__(self, tls: ssl.SSLContext, engine: Path) -> None:
+    def __init__(self, engine: Path, tls: ssl.SSLContext | None = None) -> None:
         super().__init__(Path(), engine)
         self._tls = tls
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from services.home import BlockingCalls
 from services.sandbox.egress import usual_runtime
 from services.sandbox.engines.docker import DockerEngine
 from tests.engine.sandboxes import Sandboxes
+from tests.engine.socket_proxy import TcpDoor
 
 
 def _is_new_enough(python: str) -> bool:
@@ -23,28 +23,12 @@ def _is_new_enough(python: str) -> bool:
 @pytest.fixture
 async def far_engine(docker_host: str, home_id: str, calls: BlockingCalls) -> AsyncIterator[DockerEngine]:
     """The engine, spoken to over tcp."""
-    socket = docker_host.removeprefix("unix://")
-
-    async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(65536):
-            writer.write(data)
-            await writer.drain()
-        writer.close()
-
-    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        inner_reader, inner_writer = await asyncio.open_unix_connection(socket)
-        try:
-            await asyncio.gather(carry(reader, inner_writer), carry(inner_reader, writer))
-        except ConnectionError:
-            writer.close()
-            inner_writer.close()
-
-    server = await asyncio.start_server(connect, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    engine = DockerEngine(home_id, calls, {"DOCKER_HOST": f"tcp://127.0.0.1:{port}"})
+    door = TcpDoor(Path(docker_host.removeprefix("unix://")))
+    await door.start()
+    engine = DockerEngine(home_id, calls, {"DOCKER_HOST": f"tcp://127.0.0.1:{door.port}"})
     yield engine
     await engine.close()
-    server.close()
+    await door.cut()
 
 
 @pytest.mark.skipif(not _is_new_enough(usual_runtime().python), reason="this system's own Python is older than 3.11")

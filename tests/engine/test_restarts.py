@@ -17,6 +17,9 @@ from tests.engine.private_engine import PrivateEngine
 from tests.engine.sandboxes import Sandboxes
 from tests.engine.spools import Spool
 
+LINES = 3000
+"""So many that the sandbox still prints after the last of four restarts."""
+
 NUMBERED = """
 i=0; trap "" HUP
 while [ $i -lt %d ]; do
@@ -49,7 +52,7 @@ async def test_with_live_restore_nothing_is_lost_or_repeated_over_restarts_and_k
         return min(len(spool.stdout), len(spool.stderr)) > lines
 
     await in_thread(calls, private_engine.terminate, start)
-    sandbox = await private.create(sandboxes.script(NUMBERED % 3000), {})
+    sandbox = await private.create(sandboxes.script(NUMBERED % LINES), {})
     await private.start(sandbox)
     following = asyncio.create_task(private.follow(sandbox, spool.writer))
     pause, printed = sandboxes.workspace / "pause", sandboxes.workspace / "printed"
@@ -64,8 +67,8 @@ async def test_with_live_restore_nothing_is_lost_or_repeated_over_restarts_and_k
         pause.unlink()
         await in_thread(calls, start)
     await asyncio.wait_for(following, 120)
-    assert spool.stdout == [b"out %d" % number for number in range(3000)]
-    assert spool.stderr == [b"err %d" % number for number in range(3000)]
+    assert spool.stdout == [b"out %d" % number for number in range(LINES)]
+    assert spool.stderr == [b"err %d" % number for number in range(LINES)]
     assert spool.notes == []
 
 

@@ -14,7 +14,7 @@ import pytest
 from services.home import BlockingCalls
 from services.sandbox.engines.docker import DockerEngine
 from tests.engine.sandboxes import Sandboxes
-from tests.engine.socket_proxy import TlsDoor
+from tests.engine.socket_proxy import TcpDoor
 from tests.engine.spools import Spool
 
 
@@ -58,7 +58,7 @@ async def worker(docker_host: str, tmp_path: Path) -> AsyncIterator[Worker]:
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=tmp_path / "server" / "ca.pem")
     tls.verify_mode = ssl.CERT_REQUIRED
     tls.load_cert_chain(tmp_path / "server" / "cert.pem", tmp_path / "server" / "key.pem")
-    door = TlsDoor(tls, Path(docker_host.removeprefix("unix://")))
+    door = TcpDoor(Path(docker_host.removeprefix("unix://")), tls)
     await door.start()
     yield Worker(f"tcp://127.0.0.1:{door.port}", tmp_path / "client")
     await door.cut()

@@ -6,7 +6,8 @@ make it so:
 - they cut the tail of a follow when a container exits after a burst;
 - they find where to begin by reading their log from its start, so that who is close behind asks for the last lines;
 - they skip a whole file of their log when the follower is more than a file behind. No sandbox fills a file in no time,
-  so that shows as a jump in time, and what is there is read again without following, which skips nothing;
+  so that shows as a jump in time, and what is there is read again without following, which skips nothing. A log of
+  files so small that no jump would show is only read so, again and again;
 - a stream they lose ends like any other. While they are away, the loop waits.
 """
 
@@ -42,6 +43,9 @@ _TAIL_SECONDS, _TAIL_LINES = 0.5, 1000
 
 _FASTEST = 200_000_000
 """Bytes a second that no sandbox writes through an engine: so a log file lasts some time at least."""
+
+_CHUNK = 100_000_000
+"""Nanoseconds that may lie between the first and the last line of a chunk."""
 
 _OPEN_LINE = 600_000_000_000
 """Nanoseconds a line may stay without its end, when it is not known whether one is open."""
@@ -92,6 +96,7 @@ class Follower:
         self._now = now
         self._rate = Rate()
         self._caught_up = False
+        self._jumped = False
         self._whole_at = 0.0
         self._asks_for_tail = True
         self._open_lines: dict[Stream, bool] = {}
@@ -127,7 +132,8 @@ class Follower:
                 taken = self._spool.cursor != before
                 if reading is _Reading.LAST and whole and not taken:
                     return
-                if taken or reading is _Reading.CATCH_UP or (reading is not None and not whole):
+                more = reading is _Reading.CATCH_UP and (exited or _shortest_jump(container.log_file_size) >= _CHUNK)
+                if taken or more or (reading is not None and not whole):
                     waits.reset()
                     continue
             await waits.wait()
@@ -135,7 +141,10 @@ class Follower:
     def _reading(self, container: Container, *, exited: bool) -> _Reading:
         if exited:
             return _Reading.LAST if self._caught_up else _Reading.CATCH_UP
-        return _Reading.FOLLOW if self._caught_up or self._is_near(container) else _Reading.CATCH_UP
+        if _shortest_jump(container.log_file_size) < _CHUNK:
+            return _Reading.CATCH_UP
+        near = self._caught_up or (self._is_near(container) and not self._jumped)
+        return _Reading.FOLLOW if near else _Reading.CATCH_UP
 
     def _is_near(self, container: Container) -> bool:
         """Whether what is to come is young: then it is one piece, most likely, and may be followed at once."""
@@ -174,7 +183,7 @@ class Follower:
                     self._asks_for_tail = False
                     return False
                 if jumps.are_in(chunks):
-                    self._caught_up = False
+                    self._caught_up, self._jumped = False, True
                     return False
                 if chunks and self._spool.cursor == before and not demultiplexer.repeated:
                     self._note_gap(before, chunks[0])
@@ -183,6 +192,7 @@ class Follower:
             if reading is _Reading.LAST:
                 self._append(demultiplexer.flush(ended=True), demultiplexer.cursor)
         self._caught_up = self._asks_for_tail = True
+        self._jumped = False
         self._whole_at = time.monotonic() if follows else opened_at
         return True
 
