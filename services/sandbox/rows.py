@@ -116,7 +116,7 @@ def _decoded(rows: Iterable[tuple[object, ...]]) -> list[Session]:
 
 
 def _session(row: tuple[object, ...]) -> Session:
-    fields = dict(zip((field.name for field in msgspec.structs.fields(Session)), row, strict=True))
+    fields = dict(zip(Session.__struct_fields__, row, strict=True))
     try:
         fields["spec"] = msgspec.json.decode(str(fields["spec"]))
         return msgspec.convert(fields, Session, strict=False)
