@@ -78,9 +78,14 @@ def _shown(place: str, paths: PathPolicy, before: PathPolicy) -> str:
 
 
 def _commands(before: Policy, after: Policy) -> Iterator[Change]:
-    yield from _lists(
-        "run {}", [entry.entry for entry in before.commands.allowed], [entry.entry for entry in after.commands.allowed]
-    )
+    old, new = _names(before.commands.allowed), _names(after.commands.allowed)
+    yield from _lists("run {}", old, new)
+    if "*" in old and before.commands.block_high_risk_commands:
+        for entry in _only(new, old):
+            yield Change(f"may now run {entry} also where it is high risk", widens=True)
+    if "*" in old and "*" in new and after.commands.block_high_risk_commands:
+        for entry in _only(old, new):
+            yield Change(f"may no longer run {entry} where it is high risk", widens=False)
     if before.commands.block_high_risk_commands != after.commands.block_high_risk_commands:
         off = not after.commands.block_high_risk_commands
         yield Change("high-risk commands are " + ("no longer blocked" if off else "now blocked"), widens=off)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from services.policy.commands import Risk, risk_of
 from services.policy.paths import PathRule
 from services.policy.policy import Policy
 from services.policy.tools import Listed
@@ -114,6 +115,11 @@ def _commands(parent: Policy, child: Policy) -> Iterator[Violation]:
         for entry in child.commands.allowed:
             if entry.entry not in exact and (entry.is_path or entry.entry.lower() not in bare):
                 yield Violation(Axis.COMMAND, entry.entry, "it", "no such entry")
+    elif parent.commands.block_high_risk_commands:  # `*` admits every entry, but lets nothing run that is high risk
+        own = {entry.entry for entry in entries}
+        for entry in child.commands.allowed:
+            if entry.entry not in own and risk_of(entry.entry.rsplit("/", 1)[-1].lower(), []) is Risk.HIGH:
+                yield Violation(Axis.HIGH_RISK, entry.entry, "an entry of its own", "only `*`")
     if parent.commands.block_high_risk_commands and not child.commands.block_high_risk_commands:
         yield Violation(Axis.HIGH_RISK, "", "off", "on")
     if parent.commands.require_approval_for_medium_risk and not child.commands.require_approval_for_medium_risk:

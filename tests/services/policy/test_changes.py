@@ -62,32 +62,48 @@ def test_a_change_is_said_in_words(changed: dict[str, Any], text: str | None, wi
 def test_a_list_that_takes_the_place_of_everything_narrows() -> None:
     everything, some, none = (policy(commands=entries) for entries in (("*", "git"), ("git", "ls"), ()))
     assert [(one.text, one.widens) for one in changes(everything, some)] == [
-        ("may no longer run *, only git, ls", False)
+        ("may now run ls also where it is high risk", True),
+        ("may no longer run *, only git, ls", False),
     ]
     assert [(one.text, one.widens) for one in changes(everything, none)] == [("may no longer run *", False)]
-    assert changes(everything, policy(commands=("*",))) == ()
+
+
+def test_an_entry_beside_everything_counts_where_everything_is_not_enough() -> None:
+    """`*` lets no high-risk command run while these are blocked; an entry of its own does."""
+    star, named = policy(commands=("*",)), policy(commands=("*", "rm"))
+    assert named.command("rm").verdict is Verdict.ASK
+    assert star.command("rm").verdict is Verdict.DENY
+    assert [(one.text, one.widens) for one in changes(star, named)] == [
+        ("may now run rm also where it is high risk", True)
+    ]
+    assert [(one.text, one.widens) for one in changes(named, star)] == [
+        ("may no longer run rm where it is high risk", False)
+    ]
+    unblocked = [policy(commands=entries, block=False) for entries in (("*",), ("*", "rm"))]
+    assert changes(*unblocked) == ()
 
 
 def test_nothing_changed_says_nothing_and_the_way_back_undoes_every_widening() -> None:
-    wide = policy(level="full", commands=("*",), network="open", secrets=("A", "API_KEY"))
+    wide = policy(level="full", commands=("*",), block=False, network="open", secrets=("A", "API_KEY"))
     assert changes(wide, wide) == ()
     assert all(not change.widens for change in changes(wide, policy()) if "asked" not in change.text)
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    before=st.tuples(ROOT_LISTS, COMMANDS, st.booleans()),
-    after=st.tuples(ROOT_LISTS, COMMANDS, st.booleans()),
+    before=st.tuples(ROOT_LISTS, COMMANDS, st.booleans(), st.booleans()),
+    after=st.tuples(ROOT_LISTS, COMMANDS, st.booleans(), st.booleans()),
     path=st.sampled_from([*PLACES, "/projects/a/b/c", "/other"]),
-    line=st.sampled_from(["ls", "git status", "cat /docs/x", "rm x"]),
+    line=st.sampled_from(["ls", "git status", "cat /docs/x", "rm", "ls && rm"]),
 )
-def test_what_becomes_allowed_is_always_marked_as_widening(
+def test_what_gets_a_milder_answer_is_always_marked_as_widening(
     before: tuple[Any, ...], after: tuple[Any, ...], path: str, line: str
 ) -> None:
     old, new = (
-        policy(roots=tuple(part[0]), commands=tuple(part[1]), workspace_only=part[2]) for part in (before, after)
+        policy(roots=tuple(part[0]), commands=tuple(part[1]), workspace_only=part[2], block=part[3])
+        for part in (before, after)
     )
     widened = any(change.widens for change in changes(old, new))
     for ask in (lambda p: p.read(path), lambda p: p.write(path), lambda p: p.command(line)):
-        if ask(new).verdict is Verdict.ALLOW and ask(old).verdict is Verdict.DENY:
+        if ask(new).verdict.strictness < ask(old).verdict.strictness:
             assert widened

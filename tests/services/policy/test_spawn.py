@@ -141,6 +141,16 @@ def test_a_star_parent_admits_any_command() -> None:
     assert violations(policy(commands=("*",)), policy(commands=("git", "/usr/bin/x"))) == ()
 
 
+def test_a_star_parent_that_blocks_high_risk_commands_admits_no_entry_for_one() -> None:
+    parent = policy(commands=("*", "sudo"))
+    found = violations(parent, policy(commands=("git", "rm", "/bin/rm", "sudo")))
+    assert [(violation.axis, violation.subject) for violation in found] == [
+        (Axis.HIGH_RISK, "rm"),
+        (Axis.HIGH_RISK, "/bin/rm"),
+    ]
+    assert violations(policy(commands=("*",), block=False), policy(commands=("rm",), block=False)) == ()
+
+
 def test_all_violations_are_reported_and_the_first_is_the_first_axis() -> None:
     found = violations(policy(), policy(level="full", block=False, secrets=("OTHER",)))
     assert [violation.axis for violation in found] == [Axis.AUTONOMY, Axis.HIGH_RISK, Axis.SECRETS]
@@ -154,7 +164,7 @@ def test_a_spawned_child_is_held_to_its_parent_by_every_decision() -> None:
 
 PLACES = ["/projects", "/projects/a", "/projects/a/b", "/docs", "/docs/x", "/drop"]
 ROOT_LISTS = st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from(["rw", "r", "w", ""])), max_size=5)
-COMMANDS = st.lists(st.sampled_from(["ls", "git", "*", "cat"]), max_size=3, unique=True)
+COMMANDS = st.lists(st.sampled_from(["ls", "git", "*", "cat", "rm"]), max_size=3, unique=True)
 
 
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
@@ -162,7 +172,7 @@ COMMANDS = st.lists(st.sampled_from(["ls", "git", "*", "cat"]), max_size=3, uniq
     parent=st.tuples(ROOT_LISTS, COMMANDS, st.booleans(), st.sampled_from(["readonly", "supervised", "full"])),
     child=st.tuples(ROOT_LISTS, COMMANDS, st.booleans(), st.sampled_from(["readonly", "supervised", "full"])),
     path=st.sampled_from([*PLACES, "/projects/a/b/c", "/other", "/docs/y", "/drop/z"]),
-    line=st.sampled_from(["ls", "git commit", "cat /docs/x", "rm x", "ls | cat"]),
+    line=st.sampled_from(["ls", "git commit", "cat /docs/x", "rm", "ls && rm", "ls | cat"]),
 )
 def test_an_accepted_child_is_never_allowed_what_its_parent_is_denied(
     parent: tuple[Any, ...], child: tuple[Any, ...], path: str, line: str
