@@ -5,25 +5,33 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from services.activity import ActivityLog, Events
 from services.agents import Agents
 from services.home import BlockingCalls, Database, Home
-from services.memory import AgentMemories, CoreMemory, Memory
 from services.policy import Policies
 from services.sandbox import Engine, Sandboxes, new_session_id
 from services.sandbox.engines.docker import DockerEngine
 from services.sandbox.engines.local import LocalEngine
 
+if TYPE_CHECKING:
+    from services.memory import AgentMemories, CoreMemory, Memory
+
 _BACKGROUND_SECONDS = 1.0
+
+_STARTING_SECONDS = 5.0
+"""How long what can wait leaves the processor to what an operator waits for."""
 
 
 @dataclass(frozen=True)
 class Pinfold:
-    """The services of one home.
+    """The services of one home; those of memory are loaded when they are first asked for.
 
     Attributes:
         home: Where everything lies.
@@ -32,11 +40,9 @@ class Pinfold:
         agents: The agents as configured.
         policies: What each agent may do, and why.
         sandboxes: Sessions and engines.
-        memory: What is remembered of users, teams, chats and contexts.
-        agent_memories: What agents remember.
-        core_memory: What agents and the roles they call always see, and what they put away.
         database: What the services keep their records in.
         calls: Threads for blocking calls.
+        now: The clock, nanoseconds since 1970.
     """
 
     home: Home
@@ -45,11 +51,39 @@ class Pinfold:
     agents: Agents
     policies: Policies
     sandboxes: Sandboxes
-    memory: Memory
-    agent_memories: AgentMemories
-    core_memory: CoreMemory
     database: Database
     calls: BlockingCalls
+    now: Callable[[], int]
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What is remembered of users, teams, chats and contexts."""
+        from services.memory import Memory
+
+        return Memory(self.home, self.database, self.calls, self.now)
+
+    @cached_property
+    def agent_memories(self) -> AgentMemories:
+        """What agents remember."""
+        from services.memory import AgentMemories
+
+        return AgentMemories(self.home, self.agents, self.database, self.calls, self.now)
+
+    @cached_property
+    def core_memory(self) -> CoreMemory:
+        """What agents and the roles they call always see, and what they put away."""
+        from services.memory import CoreMemory
+
+        return CoreMemory(self.database, self.now)
+
+    async def _look_after_memory(self) -> None:
+        await asyncio.sleep(_STARTING_SECONDS)
+        await self.calls.run(import_module, "services.memory")
+        await self.memory.look_after()
+
+    async def _leave_memory(self) -> None:
+        if "memory" in self.__dict__:
+            await self.memory.close()
 
     @staticmethod
     @asynccontextmanager
@@ -90,23 +124,14 @@ class Pinfold:
                 engines = make_engines(home, await calls.run(home.identity), calls, env)
             sandboxes = Sandboxes(home, database, activity, events, agents, engines, calls, now, new_id, env)
             closing.push_async_callback(sandboxes.close)
-            memory = Memory(home, database, calls, now)
-            closing.push_async_callback(memory.close)
+            policies = Policies(home, agents)
+            pinfold = Pinfold(home, events, activity, agents, policies, sandboxes, database, calls, now)
+            closing.push_async_callback(pinfold._leave_memory)
             if supervise:
-                await closing.enter_async_context(_in_background(agents, sandboxes, memory))
-            yield Pinfold(
-                home,
-                events,
-                activity,
-                agents,
-                Policies(home, agents),
-                sandboxes,
-                memory,
-                AgentMemories(home, agents, database, calls, now),
-                CoreMemory(database, now),
-                database,
-                calls,
-            )
+                await closing.enter_async_context(
+                    _in_background(sandboxes.supervise(), agents.watch(), pinfold._look_after_memory())
+                )
+            yield pinfold
 
 
 def make_engines(home: Home, identity: str, calls: BlockingCalls, env: Mapping[str, str]) -> dict[str, Engine]:
@@ -125,11 +150,11 @@ def make_engines(home: Home, identity: str, calls: BlockingCalls, env: Mapping[s
 
 
 @asynccontextmanager
-async def _in_background(agents: Agents, sandboxes: Sandboxes, memory: Memory) -> AsyncGenerator[None, None]:
-    """Supervise and watch while the block runs; an unforeseen error in them cancels the block and is raised."""
+async def _in_background(*work: Coroutine[None, None, None]) -> AsyncGenerator[None, None]:
+    """Do some work while the block runs; an unforeseen error in it cancels the block and is raised."""
     block = asyncio.current_task()
     assert block is not None
-    tasks = {asyncio.create_task(work) for work in (sandboxes.supervise(), agents.watch(), memory.look_after())}
+    tasks = {asyncio.create_task(each) for each in work}
     failed = asyncio.Event()
 
     def look(task: asyncio.Task[None]) -> None:

@@ -60,8 +60,8 @@ def test_no_module_of_services_loads_the_screens() -> None:
     ("module", "forbidden"),
     [
         ("tui.cli", {"textual", "docker", "watchfiles", "tomlkit", "msgspec", "sqlite3", "asyncio"}),
-        ("services.pinfold", {"docker", "watchfiles", "tomlkit", "requests"}),
-        ("tui.app", {"docker", "watchfiles", "tomlkit", "requests"}),
+        ("services.pinfold", {"docker", "watchfiles", "tomlkit", "requests", "services.memory"}),
+        ("tui.app", {"docker", "watchfiles", "tomlkit", "requests", "services.memory"}),
         ("tui.verbs.run", {"textual", "docker", "watchfiles", "tomlkit"}),
         ("tui.verbs.sessions", {"textual", "docker", "watchfiles", "tomlkit"}),
         ("tui.verbs.agents", {"textual", "docker", "watchfiles", "tomlkit"}),
