@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from services.policy.changes import changes
@@ -96,6 +96,8 @@ def test_nothing_changed_says_nothing_and_the_way_back_undoes_every_widening() -
     path=st.sampled_from([*PLACES, "/projects/a/b/c", "/other"]),
     line=st.sampled_from(["ls", "git status", "cat /docs/x", "rm", "ls && rm"]),
 )
+@example(before=([], ["*"], True, True), after=([], ["*", "rm"], True, True), path="/other", line="rm")
+@example(before=([], ["*"], True, True), after=([], ["rm"], True, True), path="/other", line="rm")
 def test_what_gets_a_milder_answer_is_always_marked_as_widening(
     before: tuple[Any, ...], after: tuple[Any, ...], path: str, line: str
 ) -> None:

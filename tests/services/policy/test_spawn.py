@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from services.policy.commands import AllowedCommand, CommandPolicy
@@ -174,6 +174,7 @@ COMMANDS = st.lists(st.sampled_from(["ls", "git", "*", "cat", "rm"]), max_size=3
     path=st.sampled_from([*PLACES, "/projects/a/b/c", "/other", "/docs/y", "/drop/z"]),
     line=st.sampled_from(["ls", "git commit", "cat /docs/x", "rm", "ls && rm", "ls | cat"]),
 )
+@example(parent=([], ["*"], True, "full"), child=([], ["rm"], True, "full"), path="/other", line="rm")
 def test_an_accepted_child_is_never_allowed_what_its_parent_is_denied(
     parent: tuple[Any, ...], child: tuple[Any, ...], path: str, line: str
 ) -> None:
