@@ -6,7 +6,6 @@ The SDK is imported at the first call, in the thread, since that takes an eighth
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ import msgspec
 from services.errors import EngineUnavailable
 from services.home import BlockingCalls
 from services.sandbox.engines.docker.api import Api
-from services.sandbox.engines.docker.endpoint import Endpoint
 from services.sandbox.engines.docker.failures import Refused, unavailable
 
 if TYPE_CHECKING:
@@ -109,11 +107,12 @@ class Control:
         import requests
         import urllib3
 
+        from services.sandbox.engines.docker.sdk import open_client
+
         try:
-            _knock(self._api.endpoint)
             with self._making:
                 if self._client is None:
-                    self._client = _client(self._api.endpoint, self._api.version)
+                    self._client = open_client(self._api.endpoint, self._api.version, SLOW_SECONDS + 5)
             return method(self._client)
         except docker.errors.APIError as error:
             return Refused(what, int(error.status_code or 0), str(error.explanation or ""))
@@ -136,31 +135,3 @@ class _Broken:
     """A call that got no answer, in the SDK's words."""
 
     words: str
-
-
-def _knock(endpoint: Endpoint) -> None:
-    """Make sure that somebody listens: the SDK leaves a socket open that it could not connect.
-
-    Raises:
-        OSError: Nobody does.
-    """
-    if endpoint.socket is not None:
-        with socket.socket(socket.AF_UNIX) as door:
-            door.settimeout(CALL_SECONDS)
-            door.connect(str(endpoint.socket))
-
-
-def _client(endpoint: Endpoint, version: str) -> APIClient:
-    import docker
-    from docker.tls import TLSConfig
-
-    tls: TLSConfig | bool = False
-    if endpoint.tls is not None:
-        files = endpoint.tls
-        pair = (str(files.cert), str(files.key)) if files.cert.exists() else None
-        ca = str(files.ca) if files.ca.exists() else None
-        tls = TLSConfig(client_cert=pair, ca_cert=ca, verify=files.verify)
-    address = f"unix://{endpoint.socket}" if endpoint.socket is not None else f"tcp://{endpoint.host}:{endpoint.port}"
-    client = docker.APIClient(address, version=version, timeout=int(SLOW_SECONDS) + 5, tls=tls)
-    client.trust_env = False  # neither a proxy nor another bundle of certificates comes between
-    return client
