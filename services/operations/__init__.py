@@ -1,0 +1,41 @@
+"""Rename, delete, restore: planned first, then journalled step by step, so that whatever is killed can be completed."""
+
+from services.operations.model import (
+    Action,
+    Blocker,
+    Effect,
+    KeyChange,
+    Kind,
+    Operation,
+    OperationState,
+    Options,
+    Part,
+    Plan,
+    PlannedStep,
+    Progress,
+    Reference,
+    ReferenceKind,
+    Rewrite,
+    Step,
+    StepState,
+)
+
+__all__ = [
+    "Action",
+    "Blocker",
+    "Effect",
+    "KeyChange",
+    "Kind",
+    "Operation",
+    "OperationState",
+    "Options",
+    "Part",
+    "Plan",
+    "PlannedStep",
+    "Progress",
+    "Reference",
+    "ReferenceKind",
+    "Rewrite",
+    "Step",
+    "StepState",
+]
