@@ -9,8 +9,13 @@ PinfoldError                 what failed, why, and what to do
 ├── MemoryRefused            what is remembered cannot be read or changed as asked
 │   ├── InputRefused         an id, key, value, time or position is not acceptable
 │   ├── NothingThere         no value, item or step is where one was expected
+│   ├── ChangedMeanwhile     something else is stored than what was seen
 │   ├── WrongKind            a key holds another kind of value
 │   └── StepRefused          a context or a step is in a state that forbids it
+├── ArchiveError             an archive cannot be written or read
+│   ├── ArchiveNotFound      there is no such archive
+│   ├── ArchiveDamaged       what is there is no archive, or no longer one
+│   └── ArchiveRefused       its state forbids what is asked
 ├── SpoolError               a session's output cannot be read or written
 ├── EngineError              an engine refused a request
 │   ├── EngineUnavailable    an engine does not answer
@@ -100,12 +105,32 @@ class NothingThere(MemoryRefused):
     """No value, item or step is where one was expected."""
 
 
+class ChangedMeanwhile(MemoryRefused):
+    """Something else is stored than what was seen."""
+
+
 class WrongKind(MemoryRefused):
     """A key holds another kind of value."""
 
 
 class StepRefused(MemoryRefused):
     """A context or a step is in a state that forbids it."""
+
+
+class ArchiveError(PinfoldError):
+    """An archive cannot be written or read."""
+
+
+class ArchiveNotFound(ArchiveError):
+    """There is no such archive."""
+
+
+class ArchiveDamaged(ArchiveError):
+    """What is there is no archive, or no longer one."""
+
+
+class ArchiveRefused(ArchiveError):
+    """The state of an archive forbids what is asked."""
 
 
 class SpoolError(PinfoldError):

@@ -1,0 +1,1 @@
+"""Reads archives; whatever is in one may be hostile."""

@@ -1,0 +1,1 @@
+"""Writes archives, part by part."""
