@@ -6,6 +6,9 @@ from services.agents.aliases import alias_fault
 from services.agents.drafts import Disagreement, Draft
 from services.agents.editing import Change, with_changes
 from services.agents.init import InitResult, init_home
+from services.agents.masking import masked_diff
+from services.agents.mentioning import Dropped, mention_dropped, mention_renamed, mention_restored, table_in
+from services.agents.mentions import Mention, MentionKind, mentions_in_agent, mentions_in_shared
 from services.agents.model import (
     AgentConfig,
     EngineName,
@@ -35,10 +38,13 @@ __all__ = [
     "Change",
     "Disagreement",
     "Draft",
+    "Dropped",
     "EngineName",
     "InitResult",
     "Interface",
     "Lifecycle",
+    "Mention",
+    "MentionKind",
     "Missing",
     "Network",
     "Origin",
@@ -56,9 +62,16 @@ __all__ = [
     "dotted",
     "init_home",
     "line_finder",
+    "masked_diff",
+    "mention_dropped",
+    "mention_renamed",
+    "mention_restored",
+    "mentions_in_agent",
+    "mentions_in_shared",
     "parse_duration",
     "parse_size",
     "same",
+    "table_in",
     "value_at",
     "with_changes",
     "written_size",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 from services.agents.positions import places_in
 from services.agents.problems import KeyPath
 
@@ -19,6 +17,8 @@ def masked_diff(before: bytes, after: bytes, name: str) -> tuple[str, ...]:
         after: The new bytes.
         name: Of the file, for the first two lines.
     """
+    import difflib  # takes milliseconds to import
+
     old, new = _Shown(before), _Shown(after)
     lines = difflib.unified_diff(
         old.masked(new, "old value"), new.masked(old, "new value"), f"{name} (now)", f"{name} (then)", lineterm=""

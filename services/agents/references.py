@@ -6,7 +6,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+import msgspec
+
 from services.agents.aliases import nearest
+from services.agents.mentions import mentions_in_agent
 from services.agents.model import AgentConfig, PinfoldConfig, Role
 from services.agents.problems import Fault, KeyPath, quoted
 from services.agents.settings import SandboxSettings
@@ -27,10 +30,11 @@ def faults_of_agent(
     yield from _faults_of_profile(config, shared)
     if shared is not None:
         yield from _faults_of_roles(config.agent.roles, ("agent", "roles"), shared)
-    yield from _faults_of_delegates(alias, config, siblings)
-    for sibling in config.workspace.access:
-        yield from _faults_of_sibling(alias, sibling, siblings, ("workspace", "access", sibling))
-    yield from _faults_of_memory(alias, config, siblings)
+    for mention in mentions_in_agent(msgspec.to_builtins(config)):
+        if mention.is_alias:
+            yield from _faults_of_sibling(alias, mention.text, siblings, mention.path)
+    yield from _faults_of_delegates(config, siblings)
+    yield from _faults_of_memory(config, siblings)
 
 
 def faults_of_shared(shared: PinfoldConfig) -> Iterator[Fault]:
@@ -96,26 +100,22 @@ def _faults_of_roles(roles: Mapping[Role, str], path: KeyPath, shared: PinfoldCo
             yield Fault((*path, role), message, _did_you_mean(connector, shared.connectors), "warning")
 
 
-def _faults_of_delegates(
-    alias: str, config: AgentConfig, siblings: Mapping[str, AgentConfig | None]
-) -> Iterator[Fault]:
+def _faults_of_delegates(config: AgentConfig, siblings: Mapping[str, AgentConfig | None]) -> Iterator[Fault]:
     seen: set[str] = set()
     for number, delegate in enumerate(config.agent.delegates):
         path: KeyPath = ("agent", "delegates", number, "agent")
         if delegate.agent in seen:
             yield Fault(path, f"the delegate {quoted(delegate.agent)} is listed twice")
         seen.add(delegate.agent)
-        yield from _faults_of_sibling(alias, delegate.agent, siblings, path)
         other = siblings.get(delegate.agent)
         if other is not None and not other.agent.enabled:
             message = f"{delegate.agent} is disabled, so no work is handed to it"
             yield Fault(path, message, severity="warning")
 
 
-def _faults_of_memory(alias: str, config: AgentConfig, siblings: Mapping[str, AgentConfig | None]) -> Iterator[Fault]:
+def _faults_of_memory(config: AgentConfig, siblings: Mapping[str, AgentConfig | None]) -> Iterator[Fault]:
     for number, sibling in enumerate(config.memory.read_memory_from):
         path: KeyPath = ("memory", "read_memory_from", number)
-        yield from _faults_of_sibling(alias, sibling, siblings, path)
         other = siblings.get(sibling)
         if other is not None and other.memory.backend != config.memory.backend:
             message = f"{sibling} keeps its memory in {other.memory.backend}, this agent in {config.memory.backend}"
