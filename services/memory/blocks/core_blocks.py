@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
-from services.errors import InputRefused, MemoryRefused, NothingThere
+from services.errors import ChangedMeanwhile, InputRefused, NothingThere
 from services.home import Database
 from services.memory.agents.model import check_content
 from services.memory.blocks.model import Block, BlockText, HistoryEntry, Tenant
@@ -78,14 +78,14 @@ class CoreBlocks:
         """Write a block over what somebody saw in it.
 
         Raises:
-            MemoryRefused: It holds something else than `expected` by now.
+            ChangedMeanwhile: It holds something else than `expected` by now.
             InputRefused: The content is no text or too long.
         """
         _check_text(content)
 
         def written(old: str) -> str:
             if old != expected:
-                raise MemoryRefused(
+                raise ChangedMeanwhile(
                     f"{block} was not written", why="it was changed meanwhile", fix="Look at both and choose."
                 )
             return content

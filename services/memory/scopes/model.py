@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, Self
 
 import msgspec
 
-from services.errors import InputRefused
+from services.errors import ChangedMeanwhile, InputRefused
 
 NAME_LIMIT = 65_536
 """The most bytes of an id or a key, in UTF-8."""
@@ -95,6 +95,13 @@ class Scope:
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.id}"
+
+
+class ScopeCount(msgspec.Struct, frozen=True):
+    """A scope with how many keys it has."""
+
+    scope: Scope
+    keys: int
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -210,6 +217,13 @@ def check_kept(entry: Kept) -> Kept:
     if entry.remaining is not None and not 0 < entry.remaining <= LONGEST * 1_000_000_000:
         raise InputRefused(f"{shortened(entry.key)} cannot live {entry.remaining} nanoseconds from now")
     return entry
+
+
+def changed_meanwhile(key: str) -> ChangedMeanwhile:
+    """Say that a key does not hold what somebody saw there."""
+    return ChangedMeanwhile(
+        f"{shortened(key)} was not written", why="it was changed meanwhile", fix="Look at both and choose."
+    )
 
 
 def shortened(text: str) -> str:

@@ -19,13 +19,15 @@ from services.memory.scopes.model import (
     Scope,
     Snapshot,
     Stats,
+    changed_meanwhile,
     check_kept,
     check_key,
     shortened,
 )
+from services.memory.scopes.paging import Pages
 from services.memory.scopes.patterns import Pattern
 from services.memory.scopes.times import Ttl, lifetime
-from services.memory.scopes.values import LEAST_INTEGER, MOST_INTEGER, Stored, decode, encode
+from services.memory.scopes.values import LEAST_INTEGER, MOST_INTEGER, Stored, decode, encode, to_json
 
 _PAGE = 200
 _PAGE_BYTES = 256 * 1024
@@ -47,7 +49,7 @@ class Filled:
     errors: dict[str, Exception]
 
 
-class Namespace(Lists):
+class Namespace(Lists, Pages):
     """One scope's keys.
 
     A key that has expired is missing for every operation. Reading never changes when a key expires. Every operation
@@ -70,6 +72,25 @@ class Namespace(Lists):
         check_key(key)
         stored, lives = encode(value), lifetime(ttl, self.scope.kind)
         await self._write(lambda connection, now: rows.put(connection, self.scope, key, stored, _end(lives, now), now))
+
+    async def rewrite(self, key: str, value: Json, seen: Json | Missing) -> None:
+        """Store a value over the one somebody saw, which keeps its time to live; a new key gets the scope's.
+
+        Raises:
+            ChangedMeanwhile: Something other than `seen` is there by now.
+        """
+        check_key(key)
+        stored = encode(value)
+        expected = None if seen is MISSING else to_json(seen)
+        lives = lifetime(None, self.scope.kind)
+
+        def job(connection: sqlite3.Connection, now: int) -> None:
+            if _text(connection, self.scope, key, now) != expected:
+                raise changed_meanwhile(key)
+            row = rows.find(connection, self.scope, key, now)
+            rows.put(connection, self.scope, key, stored, _end(lives, now) if row is None else row.expires_at, now)
+
+        await self._write(job)
 
     async def delete(self, key: str) -> bool:
         """Delete one key, in which `*` means nothing; tell whether it was there."""

@@ -61,6 +61,13 @@ def text_of(connection: sqlite3.Connection, row: Row) -> str:
     return joined(items_between(connection, row, row.first, row.end)) if row.kind == "list" else row.value
 
 
+def each_item(connection: sqlite3.Connection, row: Row) -> Iterator[str]:
+    """Read a list's items one by one."""
+    query = "SELECT value FROM list_items WHERE list = ? AND position >= ? AND position < ? ORDER BY position"
+    for (value,) in connection.execute(query, (row.number, row.first, row.end)):
+        yield str(value)
+
+
 def items_between(connection: sqlite3.Connection, row: Row, start: int, end: int) -> list[str]:
     """Read a list's items from one position up to another."""
     query = "SELECT value FROM list_items WHERE list = ? AND position >= ? AND position < ? ORDER BY position"
@@ -103,7 +110,7 @@ def remove_all(connection: sqlite3.Connection, scope: Scope, now: int) -> int:
 
 def remove_matching(connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int) -> int:
     """Delete the keys a pattern matches; count what was live."""
-    numbers = [(row.number,) for row in _rows(connection, scope, pattern, now, "")]
+    numbers = [(row.number,) for row in each_matching(connection, scope, pattern, now, "")]
     connection.executemany("DELETE FROM scoped_values WHERE number = ?", numbers)
     return len(numbers)
 
@@ -119,8 +126,8 @@ def keys_matching(
 ) -> list[str]:
     """Read the keys a pattern matches, sorted."""
     if not pattern.plain:
-        return [row.key for row in islice(_rows(connection, scope, pattern, now, after), limit)]
-    condition, values = _range(scope, pattern, after)
+        return [row.key for row in islice(each_matching(connection, scope, pattern, now, after), limit)]
+    condition, values = key_range(scope, pattern, after)
     query = f"SELECT key FROM scoped_values WHERE {condition} AND {_LIVE} ORDER BY key LIMIT ?"
     return [key for (key,) in connection.execute(query, (*values, now, -1 if limit is None else limit))]
 
@@ -129,7 +136,17 @@ def count_matching(connection: sqlite3.Connection, scope: Scope, pattern: Patter
     """Count the keys a pattern matches."""
     if not pattern.plain:
         return len(keys_matching(connection, scope, pattern, now))
-    condition, values = _range(scope, pattern, "")
+    return _count(connection, *key_range(scope, pattern), now)
+
+
+def count_between(connection: sqlite3.Connection, scope: Scope, first: str, end: str, now: int) -> int:
+    """Count the live keys from `first` up to `end`."""
+    values = [scope.kind.value, scope.id, first, end]
+    return _count(connection, "scope = ? AND id = ? AND key >= ? AND key < ?", values, now)
+
+
+def _count(connection: sqlite3.Connection, condition: str, values: list[str], now: int) -> int:
+    """Count along the index of keys, and take off what the index of times says has expired."""
     query = f"SELECT count(*) FROM scoped_values WHERE {condition}"
     (all_of_them,) = connection.execute(query, values).fetchone()
     expired = query.replace("scoped_values", "scoped_values INDEXED BY scoped_values_that_expire")
@@ -141,7 +158,7 @@ def entries_matching(
     connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int, after: str, limit: int
 ) -> list[Entry]:
     """Read what a table shows of the keys a pattern matches, sorted by key."""
-    return [entry_of(connection, row) for row in islice(_rows(connection, scope, pattern, now, after), limit)]
+    return [entry_of(connection, row) for row in islice(each_matching(connection, scope, pattern, now, after), limit)]
 
 
 def entry_of(connection: sqlite3.Connection, row: Row) -> Entry:
@@ -150,6 +167,16 @@ def entry_of(connection: sqlite3.Connection, row: Row) -> Entry:
     if row.kind == "list":
         preview = joined(items_between(connection, row, row.first, min(row.end, row.first + _PREVIEW // 2)))[:_PREVIEW]
     return Entry(row.key, row.kind, preview, row.size, row.length, row.expires_at, row.updated_at)
+
+
+def rows_from(
+    connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int, key: str, limit: int
+) -> list[Row]:
+    """Read live rows of a plain pattern from a key on, that one too, sorted."""
+    condition, values = key_range(scope, pattern)
+    query = f"SELECT {_COLUMNS} FROM scoped_values WHERE {condition} AND {_LIVE} ORDER BY key LIMIT ?"
+    values[2] = max(key, values[2])
+    return [Row._make(found) for found in connection.execute(query, (*values, now, limit))]
 
 
 def kept_matching(
@@ -167,7 +194,7 @@ def kept_matching(
     """
     found: list[Kept] = []
     size = 0
-    for row in _rows(connection, scope, pattern, now, after):
+    for row in each_matching(connection, scope, pattern, now, after):
         if room is not None and size > room:
             break
         size += row.size + _ROW_SIZE
@@ -208,6 +235,13 @@ def scope_ids(connection: sqlite3.Connection, kind: str, after: str, limit: int,
     return [found for (found,) in connection.execute(query, (kind, after, now, limit))]
 
 
+def count_up_to(connection: sqlite3.Connection, scope: Scope, most: int, now: int) -> int:
+    """Count the live keys of a scope, and no further than `most` and one."""
+    query = f"SELECT count(*) FROM (SELECT 1 FROM scoped_values WHERE scope = ? AND id = ? AND {_LIVE} LIMIT ?)"
+    (count,) = connection.execute(query, (scope.kind.value, scope.id, now, most + 1)).fetchone()
+    return int(count)
+
+
 def sweep(connection: sqlite3.Connection, now: int) -> int:
     """Delete some of what has expired, the oldest first; 0 when nothing is left."""
     query = "DELETE FROM scoped_values WHERE number IN (SELECT number FROM scoped_values WHERE expires_at <= ? LIMIT ?)"
@@ -237,8 +271,11 @@ def kind_said(kind: Kind) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def _rows(connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int, after: str) -> Iterator[Row]:
-    condition, values = _range(scope, pattern, after)
+def each_matching(
+    connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: int, after: str = ""
+) -> Iterator[Row]:
+    """Read the live rows whose keys a pattern matches, sorted, behind a key."""
+    condition, values = key_range(scope, pattern, after)
     if pattern.plain:
         query = f"SELECT {_COLUMNS} FROM scoped_values WHERE {condition} AND {_LIVE} ORDER BY key"
         yield from map(Row._make, connection.execute(query, (*values, now)))
@@ -249,7 +286,7 @@ def _rows(connection: sqlite3.Connection, scope: Scope, pattern: Pattern, now: i
             yield row
 
 
-def _range(scope: Scope, pattern: Pattern, after: str) -> tuple[str, list[str]]:
+def key_range(scope: Scope, pattern: Pattern, after: str = "") -> tuple[str, list[str]]:
     """The keys that can match, with one lower bound: of two SQLite would use the first and scan up to the other."""
     first, end = pattern.bounds
     lower, least = ("key > ?", after) if after >= first and after else ("key >= ?", first)
