@@ -26,6 +26,7 @@ from services.agents.presets import PRESETS
 from services.agents.problems import Problem, dotted
 from services.agents.schema import agent_schema, config_schema
 from services.agents.settings import Origin, SandboxSettings
+from services.agents.stores import LucidStore, MemoryScreening, PostgresStore, QdrantStore, SharedMemory
 from services.agents.units import parse_duration, parse_size, written_size
 from services.agents.values import MISSING, Missing, Value, same, value_at
 
@@ -43,18 +44,23 @@ __all__ = [
     "InitResult",
     "Interface",
     "Lifecycle",
+    "LucidStore",
+    "MemoryScreening",
     "Mention",
     "MentionKind",
     "Missing",
     "Network",
     "Origin",
     "PinfoldConfig",
+    "PostgresStore",
     "PrepareStep",
     "Problem",
+    "QdrantStore",
     "RiskProfile",
     "Runner",
     "SandboxSection",
     "SandboxSettings",
+    "SharedMemory",
     "Value",
     "agent_schema",
     "alias_fault",

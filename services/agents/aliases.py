@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from services.agents.model import NAME
+from services.agents.forms import NAME
 
 LONGEST = 63
 RESERVED = frozenset({"default"})

@@ -10,7 +10,19 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from services.agents.units import DURATION, END, IDLE_TIMEOUT, SIZE
+from services.agents.forms import (
+    Command,
+    Duration,
+    IdleTimeout,
+    Machine,
+    Name,
+    OptionalVariable,
+    Size,
+    Struct,
+    Text,
+    Variable,
+)
+from services.agents.stores import SharedMemory
 
 Backend = Literal["sqlite", "postgres", "markdown", "qdrant", "lucid", "none"]
 Runner = Literal["claude", "opencode", "codex", "tai", "yaocode", "command"]
@@ -21,26 +33,6 @@ Access = Literal["read", "write", "read_write", "write_only"]
 Level = Literal["readonly", "supervised", "full"]
 Role = Literal["default", "heavy", "light", "vision"]
 Preset = Literal["", "locked_down", "balanced", "yolo"]
-
-NAME = rf"^[a-z0-9](_?[a-z0-9])*{END}"
-Name = Annotated[str, Meta(pattern=NAME, max_length=63, title="a name of lower-case letters, digits and single _")]
-Text = Annotated[str, Meta(pattern=r"^[^\x00]*$", title="text without NUL characters")]
-Argument = Text
-Variable = Annotated[str, Meta(pattern=rf"^[A-Za-z_][A-Za-z0-9_]*{END}", title="the name of an environment variable")]
-OptionalVariable = Annotated[
-    str, Meta(pattern=rf"^([A-Za-z_][A-Za-z0-9_]*)?{END}", title="the name of an environment variable")
-]
-Machine = Annotated[
-    str, Meta(pattern=rf"^[A-Za-z0-9][A-Za-z0-9._-]*{END}", max_length=63, title="a name like a host's")
-]
-Size = Annotated[str, Meta(pattern=SIZE, title="a size", examples=["512m", "2g", "1.5GiB"])]
-Duration = Annotated[str, Meta(pattern=DURATION, title="a duration", examples=["2s", "1m30s"])]
-IdleTimeout = Annotated[str, Meta(pattern=IDLE_TIMEOUT, title="a duration", examples=["30m", "1h30m", "never"])]
-Command = Annotated[tuple[Argument, ...], Meta(min_length=1)]
-
-
-class Struct(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """What all parts of a config share: immutable, and unknown keys are errors."""
 
 
 class Delegate(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
@@ -338,6 +330,7 @@ class PinfoldConfig(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         roles: Which connector serves which role.
         nodes: Machines with an engine, by name.
         defaults: What agents take that do not say otherwise.
+        memory: How long memories are kept, what is not stored, and where the servers are that keep them.
         interface: How the screens look and which keys do what.
     """
 
@@ -346,4 +339,5 @@ class PinfoldConfig(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     roles: dict[Role, str] = msgspec.field(default_factory=dict)
     nodes: dict[Machine, Node] = msgspec.field(default_factory=dict)
     defaults: Defaults = msgspec.field(default_factory=Defaults)
+    memory: SharedMemory = msgspec.field(default_factory=SharedMemory)
     interface: Interface = msgspec.field(default_factory=Interface)
