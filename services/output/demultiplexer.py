@@ -64,6 +64,11 @@ class Demultiplexer:
         """Whether bytes of an incomplete frame, or of a terminal's incomplete line, wait for the rest."""
         return bool(self._rest)
 
+    @property
+    def held(self) -> bool:
+        """Whether `flush` would return something: a line that has not ended was kept back."""
+        return bool(self._stdout.held or self._stderr.held)
+
     def feed(self, data: bytes) -> list[Chunk]:
         """Take the next bytes of the connection.
 

@@ -97,7 +97,10 @@ def test_goes_on_from_any_cursor_without_a_gap_or_a_repeat(
     first = Demultiplexer()
     chunks = first.feed(b"".join(map(frame, entries[:seen])))
     if flushed:
-        chunks += first.flush()
+        held, kept = first.held, first.flush()
+        assert held == bool(kept)
+        assert not first.held
+        chunks += kept
     second = Demultiplexer(first.cursor)
     for piece in pieces(b"".join(map(frame, entries[max(0, seen - again) * (not flushed) :])), cuts):
         chunks += second.feed(piece)

@@ -136,7 +136,8 @@ class Api:
             raise problem
 
     async def close(self) -> None:
-        """End a ping under way."""
+        """End a ping under way, and wake who waits for quiet streams."""
+        self._dialer.close()
         if self._pinging is not None:
             self._pinging.cancel()
             await asyncio.gather(self._pinging, return_exceptions=True)
@@ -199,6 +200,24 @@ class EngineStream:
             return None
         except OSError as error:
             raise unavailable(self._api.endpoint, error) from error
+
+    async def gathered_within(self, seconds: float) -> bool:
+        """Wait so long until there is something to read, which then gathers for a moment; whether there is."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.answer.gathered()
+        except TimeoutError:
+            return False
+        return True
+
+    async def gathered(self) -> None:
+        """Wait for something to read, however long it takes while the engine is well; let it gather for a moment.
+
+        Raises:
+            EngineUnavailable: The engine is silent and answers no ping.
+        """
+        while not await self.gathered_within(SILENCE_SECONDS):
+            await self._api.ping()
 
     async def documents(self, kind: type[T]) -> AsyncGenerator[T, None]:
         """Read a stream of JSON documents, one a line.

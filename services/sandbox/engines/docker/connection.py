@@ -7,6 +7,7 @@ import ssl
 from typing import cast
 
 from services.sandbox.engines.docker.endpoint import Endpoint
+from services.sandbox.engines.docker.rounds import Rounds
 
 _READ_SIZE = 256 * 1024
 
@@ -23,6 +24,7 @@ class Dialer:
         self._endpoint = endpoint
         self._tls = tls
         self._buffer = memoryview(bytearray(_READ_SIZE))
+        self._rounds = Rounds()
 
     async def connect(self) -> Connection:
         """Open a connection.
@@ -33,12 +35,18 @@ class Dialer:
         loop = asyncio.get_running_loop()
         endpoint = self._endpoint
         if endpoint.socket is not None:
-            _, made = await loop.create_unix_connection(lambda: Connection(self._buffer), str(endpoint.socket))
+            _, made = await loop.create_unix_connection(
+                lambda: Connection(self._buffer, self._rounds), str(endpoint.socket)
+            )
         else:
             _, made = await loop.create_connection(
-                lambda: Connection(self._buffer), endpoint.host, endpoint.port, ssl=self._tls
+                lambda: Connection(self._buffer, self._rounds), endpoint.host, endpoint.port, ssl=self._tls
             )
         return made
+
+    def close(self) -> None:
+        """Free what connections share."""
+        self._rounds.close()
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -46,10 +54,12 @@ class Connection(asyncio.BufferedProtocol):
 
     Args:
         buffer: Scratch space, used only within one callback.
+        rounds: Where quiet connections wait together.
     """
 
-    def __init__(self, buffer: memoryview) -> None:
+    def __init__(self, buffer: memoryview, rounds: Rounds) -> None:
         self._buffer = buffer
+        self._rounds = rounds
         self._arrived: list[bytes] = []
         self._ended = False
         self._error: Exception | None = None
@@ -76,6 +86,21 @@ class Connection(asyncio.BufferedProtocol):
                 self._reader = None
         arrived, self._arrived = self._arrived, []
         return arrived[0] if len(arrived) == 1 else b"".join(arrived)
+
+    async def gathered(self) -> None:
+        """Wait until there is something to `receive`, or the end, and a moment longer for more to come with it.
+
+        Returns at once over TLS, whose layer may hold what the socket does not show.
+        """
+        if self._arrived or self._ended or self._transport is None or self._transport.get_extra_info("sslcontext"):
+            return
+        descriptor = self._transport.get_extra_info("socket").fileno()
+        self._reader = self._rounds.wait(descriptor)
+        try:
+            await self._reader
+        finally:
+            self._reader = None
+            self._rounds.leave(descriptor)
 
     async def send(self, data: bytes) -> None:
         """Send bytes; waits while the engine does not take them.

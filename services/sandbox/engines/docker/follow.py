@@ -30,7 +30,7 @@ from services.sandbox.engines.docker.instants import nanoseconds, since
 from services.sandbox.engines.docker.pace import Pace, Rate
 
 _IDLE_SECONDS = 0.1
-"""After so long without output a line that has not ended is written as it is."""
+"""After so long without output it is a silence, and a line that has not ended is written as it is."""
 
 _SKEW = 1_000_000_000
 """Nanoseconds by which one stream's frames may lie behind the other's in the log; generous by far."""
@@ -169,15 +169,7 @@ class Follower:
         pace = Pace(self._now)
         opened_at = time.monotonic()
         with await _open(api, container.id, reading, begin=begin, tail=tail) as stream:
-            while True:
-                data = await stream.read_within(_IDLE_SECONDS)
-                if data is None:
-                    self._append(demultiplexer.flush(), demultiplexer.cursor)
-                    data = await stream.read()
-                    jumps.waited()
-                    pace.waited()
-                if not data:
-                    break
+            while data := await self._next(stream, demultiplexer, pace, jumps):
                 chunks, cursor = demultiplexer.feed(data), demultiplexer.cursor
                 if tail is not None and not self._reaches_back(demultiplexer.began_at, before):
                     self._asks_for_tail = False
@@ -195,6 +187,24 @@ class Follower:
         self._jumped = False
         self._whole_at = time.monotonic() if follows else opened_at
         return True
+
+    async def _next(self, stream: EngineStream, demultiplexer: Demultiplexer, pace: Pace, jumps: _Jumps) -> bytes:
+        """Wait for more of the log; b"" at its end. A line that has not ended is written once nothing comes."""
+        began = time.monotonic()
+        came = False
+        if not pace.quiet:
+            data = await stream.read_within(_IDLE_SECONDS)
+            if data is not None:
+                return data
+        elif demultiplexer.held:
+            came = await stream.gathered_within(_IDLE_SECONDS)
+        if not came:
+            self._append(demultiplexer.flush(), demultiplexer.cursor)
+            await stream.gathered()
+            if time.monotonic() - began >= _IDLE_SECONDS:
+                jumps.waited()
+                pace.waited()
+        return await stream.read()
 
     def _tail(self) -> int | None:
         """How many of the last lines hold all that is new, and what came shortly before; None when nobody can tell."""

@@ -187,6 +187,11 @@ class Answer:
                 return body
         return b""
 
+    async def gathered(self) -> None:
+        """Wait until there is something to read, and a moment longer for more to come with it."""
+        if not self._first:
+            await self._connection.gathered()
+
     async def send(self, data: bytes) -> None:
         """Send raw bytes; for an answer with status 101."""
         await self._connection.send(data)

@@ -25,9 +25,13 @@ class Pace:
 
     Args:
         now: The reader's clock, nanoseconds since 1970; the writer's may differ.
+
+    Attributes:
+        quiet: Whether so little came last that waiting for more of it costs more than reading it.
     """
 
     def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
+        self.quiet = False
         self._now = now
         self._read_at = now()
         self._waited = False
@@ -38,7 +42,7 @@ class Pace:
         self._waited = True
 
     def pause_after(self, data: bytes, at: int) -> float:
-        """Seconds to wait after something was read: none when more waits already.
+        """Seconds to wait after something was read: none when more waits already, or when little comes anyway.
 
         Args:
             data: What was read.
@@ -50,9 +54,12 @@ class Pace:
             self._waited, self._difference = False, late
         sizes = (len(data), data.count(b"\n"))
         if late - self._difference > _BEHIND or any(size >= full for size, full in zip(sizes, _FULL, strict=True)):
+            self.quiet = False
             return 0.0
         gathered = max(size / enough for size, enough in zip(sizes, _GATHERED, strict=True))
-        return min((self._read_at - before) / _SECOND / gathered, _LONGEST_PAUSE)
+        pause = (self._read_at - before) / _SECOND / gathered
+        self.quiet = pause >= _LONGEST_PAUSE
+        return 0.0 if self.quiet else pause
 
 
 class Rate:
