@@ -12,6 +12,7 @@ from services.archives.manifest import (
     Sealing,
     StepResult,
 )
+from services.archives.members import Member
 from services.archives.model import (
     Archive,
     ArchiveDraft,
@@ -38,7 +39,6 @@ from services.archives.reading.model import (
     KeptTenant,
     Limits,
     LivingAgent,
-    Member,
     Preview,
     Refusal,
     Refused,

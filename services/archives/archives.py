@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from services.activity import ActivityLog
+from services.activity import ActivityLog, Events
+from services.agents import alias_fault
+from services.archives import layout
+from services.archives.index import Index, Indexed
+from services.archives.listing import OnDisk, find_on_disk, on_disk, together
 from services.archives.model import Archive, ArchiveDraft, ArchiveKind, ArchiveState, Work
 from services.archives.reading.model import Comparison, Limits, LivingAgent, Verification
 from services.archives.reading.opened import OpenArchive
+from services.archives.working import explained
+from services.archives.writing.files import sync_directory
+from services.archives.writing.ledger import Beginning, Ledger
+from services.archives.writing.sealing import end_ledger
 from services.archives.writing.writer import ArchiveWriter
-from services.home import BlockingCalls, Database, Home
+from services.errors import ArchiveDamaged, ArchiveError, ArchiveNotFound, ArchiveRefused
+from services.home import BlockingCalls, Database, Home, make_directory
 
 _DEFAULT_LIMITS = Limits()
+_SECOND = 1_000_000_000
+_MOST_A_SECOND = 100_000
 
 
 @dataclass(frozen=True)
@@ -34,7 +48,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Retention:
-    """Which archives are kept no longer; at least one field is set.
+    """Which archives are kept no longer; at least one of the first two is set.
 
     Attributes:
         older_than: Those made more than so many seconds ago go.
@@ -47,13 +61,17 @@ class Retention:
     alias: str = ""
 
 
+_ALL = Wanted()
+
+
 class Archives:
     """The archives of a home.
 
     Args:
         home: Where they lie.
         database: Where the index is.
-        activity: Told of what is purged.
+        activity: Told of what is purged and verified.
+        events: Told when activity grew.
         calls: Threads for disks and hashes.
         now: The clock, nanoseconds since 1970.
         limits: When an archive is taken for a bomb.
@@ -64,28 +82,66 @@ class Archives:
         home: Home,
         database: Database,
         activity: ActivityLog,
+        events: Events,
         calls: BlockingCalls,
         now: Callable[[], int] = time.time_ns,
         limits: Limits = _DEFAULT_LIMITS,
     ) -> None:
-        raise NotImplementedError
+        self._directory = home.archives_dir
+        self._index = Index(database, activity, events, now)
+        self._calls = calls
+        self._now = now
+        self._limits = limits
 
     async def create(self, draft: ArchiveDraft) -> ArchiveWriter:
-        """Begin an archive in a directory of its own, whoever else begins one in the same second."""
-        raise NotImplementedError
+        """Begin an archive in a directory of its own, whoever else begins one in the same second.
+
+        Raises:
+            ArchiveRefused: The alias cannot be one.
+            ArchiveError: The disk refuses.
+        """
+        if fault := alias_fault(draft.alias):
+            raise ArchiveRefused(f"cannot make an archive of {draft.alias!r}", why=fault)
+        now = self._now()
+        for number in range(_MOST_A_SECOND):
+            id = layout.archive_name(draft.alias, now, number)
+            try:
+                ledger = await self._calls.run(self._begin, id, Beginning(draft, now))
+            except OSError as error:
+                raise explained(error, f"cannot begin the archive {id}") from error
+            if ledger is None:
+                continue
+            if await self._index.begin(id, draft, now):
+                return self._writer(await self.show(id), ledger)
+            await self._calls.run(shutil.rmtree, ledger.directory)
+        raise ArchiveError(f"cannot begin an archive of {draft.alias}", why="too many were begun in this second")
 
     async def resume(self, archive: str) -> ArchiveWriter:
         """Go on with an archive that was begun, also when it was sealed already.
 
         Raises:
-            ArchiveNotFound: No archive of this id was begun.
+            ArchiveNotFound: No archive of this id was begun, or it is not on the disk.
             ArchiveDamaged: What is there of it cannot be gone on with.
         """
-        raise NotImplementedError
+        found = await self.show(archive)
+        try:
+            if found.state is ArchiveState.UNSEALED and found.path.name != archive:
+                return self._writer(found, await self._calls.run(Ledger.load, found.path))
+            if found.state in (ArchiveState.UNSEALED, ArchiveState.SEALED):
+                await self._calls.run(end_ledger, found.path)
+                return self._writer(found, None)
+        except OSError as error:
+            raise explained(error, f"cannot go on with the archive {archive}") from error
+        raise ArchiveDamaged(f"cannot go on with the archive {archive}", why=found.problem or "it was purged")
 
-    async def list(self, wanted: Wanted = Wanted()) -> list[Archive]:
+    async def list(self, wanted: Wanted = _ALL) -> list[Archive]:
         """List archives from the disk and the index, newest first; the state names those in one only."""
-        raise NotImplementedError
+        rows = await self._index.all()
+        disk = await self._calls.run(on_disk, self._directory, rows, self._limits)
+        archives = [together(self._directory, rows.get(id), disk.get(id)) for id in rows.keys() | disk.keys()]
+        latest = self._now() - int(wanted.older_than * _SECOND) if wanted.older_than else None
+        chosen = [archive for archive in archives if _is_wanted(archive, wanted, latest)]
+        return sorted(chosen, key=lambda archive: (archive.created_at, archive.id), reverse=True)
 
     async def show(self, archive: str) -> Archive:
         """Find one archive.
@@ -93,7 +149,12 @@ class Archives:
         Raises:
             ArchiveNotFound: Neither the disk nor the index has it.
         """
-        raise NotImplementedError
+        row, disk = await self._find(archive)
+        if row is None and disk is None:
+            raise ArchiveNotFound(
+                f"there is no archive {archive}", fix="`pinfold archives list` names those there are."
+            )
+        return together(self._directory, row, disk)
 
     async def open(self, archive: str) -> OpenArchive:
         """Open an archive for reading.
@@ -114,7 +175,7 @@ class Archives:
 
     async def rename(self, alias: str, new: str) -> int:
         """Give an agent's archives in the index to its new alias, and count them; done again, it changes nothing."""
-        raise NotImplementedError
+        return await self._index.rename(alias, new)
 
     def purge(self, archive: str, typed_alias: str, *, actor: str = "operator") -> Work[Archive]:
         """Remove an archive for good; its row stays in the index, and activity tells of it.
@@ -133,3 +194,35 @@ class Archives:
     async def expired(self, retention: Retention) -> tuple[Archive, ...]:
         """List the sealed archives that are kept no longer, the oldest first; removes none."""
         raise NotImplementedError
+
+    def _begin(self, id: str, beginning: Beginning) -> Ledger | None:
+        make_directory(self._directory)
+        partial = self._directory / layout.partial_name(id)
+        try:
+            partial.mkdir(mode=0o700)
+        except FileExistsError:
+            return None
+        if os.path.lexists(self._directory / id):
+            partial.rmdir()
+            return None
+        sync_directory(self._directory)
+        return Ledger.begin(partial, beginning)
+
+    def _writer(self, archive: Archive, ledger: Ledger | None) -> ArchiveWriter:
+        path = self._directory / archive.id
+        return ArchiveWriter(dataclasses.replace(archive, path=path), ledger, self._index, self._calls, self._now)
+
+    async def _find(self, archive: str) -> tuple[Indexed | None, OnDisk | None]:
+        row = await self._index.find(archive)
+        known = {archive: row} if row else {}
+        return row, await self._calls.run(find_on_disk, self._directory, archive, known, self._limits)
+
+
+def _is_wanted(archive: Archive, wanted: Wanted, latest: int | None) -> bool:
+    return (
+        wanted.alias in ("", archive.alias)
+        and wanted.kind in (None, archive.kind)
+        and wanted.state in (None, archive.state)
+        and (latest is None or archive.created_at <= latest)
+        and (wanted.purged or wanted.state is ArchiveState.PURGED or archive.state is not ArchiveState.PURGED)
+    )

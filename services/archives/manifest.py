@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import tomllib
 
 import msgspec
+import tomli_w
 
 from services.archives.model import ArchiveKind
+from services.errors import ArchiveDamaged
 
 SCHEMA = 1
 """The version of the format; an archive of a newer one is refused."""
@@ -135,3 +138,29 @@ class Sealing(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[StepResult, ...] = ()
     references: tuple[Reference, ...] = ()
     warnings: tuple[str, ...] = ()
+
+
+def encoded(manifest: Manifest) -> bytes:
+    """Write a manifest as TOML."""
+    return tomli_w.dumps(
+        msgspec.to_builtins(manifest, builtin_types=(datetime.datetime,)), multiline_strings=False
+    ).encode()
+
+
+def decoded(data: bytes) -> Manifest:
+    """Read a manifest.
+
+    Raises:
+        ArchiveDamaged: It is none, or of a newer format.
+    """
+    try:
+        found = tomllib.loads(data.decode("utf-8"))
+        if isinstance(found.get("schema"), int) and found["schema"] > SCHEMA:
+            raise ArchiveDamaged(
+                "cannot read the archive's manifest",
+                why=f"it has the format {found['schema']}, this Pinfold knows {SCHEMA}",
+                fix="Use a newer Pinfold, or tar and a text editor: its README says how.",
+            )
+        return msgspec.convert(found, Manifest)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, RecursionError) as error:
+        raise ArchiveDamaged("cannot read the archive's manifest", why=str(error)) from error

@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
+from services.archives.members import Member
 from services.memory import AgentMemory, Tenant
-
-MemberKind = Literal["file", "folder", "link", "hard link"]
 
 
 class Refusal(StrEnum):
@@ -54,32 +52,6 @@ class Refused:
     name: str
     reason: Refusal
     detail: str = ""
-
-
-class Member(msgspec.Struct, frozen=True, kw_only=True):
-    """A file, folder or link of an archive.
-
-    Attributes:
-        path: Its path in the archive: `memory.jsonl`, `workspace/src/app.py`; bytes that are no UTF-8 are surrogates.
-        size: Bytes; 0 for what is no file.
-        mode: Permission bits.
-        mtime: Nanoseconds since 1970.
-        target: Where a link leads; for a hard link, the path of the member it shares its bytes with.
-        sha256: Of its bytes, 64 hex digits; "" where it is not known without reading them.
-    """
-
-    path: str
-    kind: MemberKind
-    size: int = 0
-    mode: int = 0
-    mtime: int = 0
-    target: str = ""
-    sha256: str = ""
-
-    @property
-    def name(self) -> str:
-        """The last part of its path."""
-        return self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The tar a workspace is packed in: its compression, its headers, its holes."""
