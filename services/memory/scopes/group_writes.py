@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from asyncio import Future
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from itertools import groupby
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from services.errors import DatabaseError, MemoryRefused
 from services.home import Database
@@ -17,6 +18,15 @@ Write = Callable[[sqlite3.Connection], T]
 """Changes nothing before it raises a `MemoryRefused`."""
 
 _MOST = 256
+
+
+@runtime_checkable
+class Joining(Protocol):
+    """A write that costs less together with others of its type."""
+
+    def together(self, connection: sqlite3.Connection, writes: Sequence[Any]) -> Sequence[object]:
+        """Do all in order; return what each returns, or the `MemoryRefused` it would raise."""
+        ...
 
 
 class GroupWrites:
@@ -60,7 +70,7 @@ class GroupWrites:
         if not group:
             return
         self._crowded = len(group) > 1
-        sent = self._send(lambda connection: [_outcome(job, connection) for job, _ in group])
+        sent = self._send(partial(_outcomes, [job for job, _ in group]))
         sent.add_done_callback(lambda done: self._settle(group, done))
 
     def _settle(self, group: list[tuple[Write[Any], Future[Any]]], sent: Future[list[Any]]) -> None:
@@ -74,6 +84,17 @@ class GroupWrites:
                 future.set_exception(error)
             else:  # a fault of one of them, which must not be the others'
                 self.database.write(job).add_done_callback(partial(_pass_on, future))
+
+
+def _outcomes(jobs: Sequence[Write[Any]], connection: sqlite3.Connection) -> list[Any]:
+    found: list[Any] = []
+    for _, neighbours in groupby(jobs, key=type):
+        first, *others = neighbours
+        if others and isinstance(first, Joining):
+            found += first.together(connection, [first, *others])
+        else:
+            found += [_outcome(job, connection) for job in (first, *others)]
+    return found
 
 
 def _outcome(job: Write[Any], connection: sqlite3.Connection) -> Any:  # noqa: ANN401

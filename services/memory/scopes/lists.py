@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from services.errors import InputRefused, NothingThere
 from services.memory.scopes import rows
 from services.memory.scopes.access import Access
+from services.memory.scopes.appending import Append, check_list_size
 from services.memory.scopes.model import Json, Scope, check_key, shortened
 from services.memory.scopes.times import Ttl, lifetime
-from services.memory.scopes.values import LIST_LIMIT, Stored, decode, item_size, to_json
-
-_TAIL = (
-    "SELECT number, kind, first + length, length, size FROM scoped_values"
-    " WHERE scope = ? AND id = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?)"
-)
-_GROWN = "UPDATE scoped_values SET length = ?, size = ?, updated_at = ? WHERE number = ?"
+from services.memory.scopes.values import LIST_LIMIT, decode, item_size, to_json
 
 LAST, FIRST = 1, -1
 """Where `pop` takes from."""
@@ -40,7 +35,7 @@ class Lists(Access):
         """
         check_key(key)
         items, lives = [to_json(value) for value in values], lifetime(ttl, self.scope.kind)
-        return await self._write(lambda connection, now: _grow(connection, self.scope, key, items, lives, now))
+        return await self._writes.write(Append(self.scope, key, items, lives, self._now))
 
     async def add_to_set(self, key: str, *values: Json, ttl: Ttl = None) -> int:
         """Append those values that the list does not have yet, and return how many those were.
@@ -62,7 +57,7 @@ class Lists(Access):
                 value for value in items if row is None or not connection.execute(query, (row.number, value)).fetchone()
             ]
             if new or row is None:
-                _grow(connection, self.scope, key, new, lives, now)
+                Append(self.scope, key, new, lives, lambda: now)(connection)
             return len(new)
 
         return await self._write(job)
@@ -168,7 +163,7 @@ class Lists(Access):
             place = _place(row, index)
             (before,) = rows.items_between(connection, row, place, place + 1)
             size = row.size - item_size(before) + item_size(text)
-            _check_size(size)
+            check_list_size(size)
             query = "UPDATE list_items SET value = ? WHERE list = ? AND position = ?"
             connection.execute(query, (text, row.number, place))
             _resize(connection, row, row.first, row.length, size, now)
@@ -199,33 +194,6 @@ class Lists(Access):
     async def array_all(self, key: str) -> list[Json]:
         """Read a copy of all items; none for a missing key."""
         return await self.array_slice(key, 0, LIST_LIMIT)
-
-
-def _grow(
-    connection: sqlite3.Connection, scope: Scope, key: str, items: Sequence[str], lives: int | None, now: int
-) -> int:
-    """Append to a list, or make it; return its new length."""
-    grown = sum(map(item_size, items))
-    found = connection.execute(_TAIL, (scope.kind.value, scope.id, key, now)).fetchone()
-    if found is None:
-        _check_size(grown)
-        expires_at = None if lives is None else now + lives
-        rows.put(connection, scope, key, Stored("list", "", tuple(items), grown + 2), expires_at, now)
-        return len(items)
-    number, kind, end, length, size = found
-    if kind != "list":
-        raise rows.wrong_kind(key, kind, "list")
-    _check_size(size + grown)
-    rows.insert_items(connection, number, end, items)
-    connection.execute(_GROWN, (length + len(items), size + grown, now, number))
-    return int(length) + len(items)
-
-
-def _check_size(size: int) -> None:
-    if size > LIST_LIMIT:
-        raise InputRefused(
-            "the list is too large", why=f"it would have {size:,} bytes, at most {LIST_LIMIT:,} are kept"
-        )
 
 
 def _list(connection: sqlite3.Connection, scope: Scope, key: str, now: int) -> rows.Row | None:
