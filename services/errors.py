@@ -7,6 +7,7 @@ PinfoldError                 what failed, why, and what to do
 ├── DatabaseError            the database cannot be read or written
 ├── LockHeld                 another process holds this lock
 ├── MemoryRefused            what is remembered cannot be read or changed as asked
+│   ├── MemoryUnavailable    what keeps an agent's memory does not answer
 │   ├── InputRefused         an id, key, value, time or position is not acceptable
 │   ├── NothingThere         no value, item or step is where one was expected
 │   ├── ChangedMeanwhile     something else is stored than what was seen
@@ -21,9 +22,12 @@ PinfoldError                 what failed, why, and what to do
 │   ├── EngineUnavailable    an engine does not answer
 │   ├── ImageMissing         an image is neither here nor to be had
 │   └── SandboxGone          the engine does not know this sandbox
-└── SessionError             a session cannot do what was asked
-    ├── SessionNotFound      no session has this id
-    └── SessionRefused       policy or state forbids it
+├── SessionError             a session cannot do what was asked
+│   ├── SessionNotFound      no session has this id
+│   └── SessionRefused       policy or state forbids it
+└── OperationError           a rename, delete or restore cannot go on
+    ├── OperationNotFound    there is no such operation
+    └── OperationRefused     something is in its way; names all of it
 """
 
 from __future__ import annotations
@@ -97,6 +101,10 @@ class MemoryRefused(PinfoldError):
     """What is remembered cannot be read or changed as asked."""
 
 
+class MemoryUnavailable(MemoryRefused):
+    """What keeps an agent's memory does not answer."""
+
+
 class InputRefused(MemoryRefused):
     """An id, key, value, time or position is not acceptable."""
 
@@ -163,3 +171,15 @@ class SessionNotFound(SessionError):
 
 class SessionRefused(SessionError):
     """Policy or state forbids it."""
+
+
+class OperationError(PinfoldError):
+    """A rename, delete or restore cannot go on."""
+
+
+class OperationNotFound(OperationError):
+    """There is no such operation."""
+
+
+class OperationRefused(OperationError):
+    """Something is in its way; names all of it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import queue
 import sqlite3
 import threading
@@ -228,6 +229,23 @@ class Database:
             DatabaseError: Raised from the awaited result.
         """
         return self._reader.submit(job)
+
+    def sync(self) -> None:
+        """Wait until all that was committed is on the disk, also if the power fails; blocks.
+
+        Raises:
+            DatabaseError: The disk reports an error.
+        """
+        try:
+            descriptor = os.open(self.path.with_name(f"{self.path.name}-wal"), os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:  # all of it was moved to the file itself, which SQLite syncs
+            return
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            raise DatabaseError(f"cannot use the database {self.path}", why=error.strerror or str(error)) from error
+        finally:
+            os.close(descriptor)
 
     async def changes(self, every: float = 0.25) -> AsyncGenerator[None, None]:
         """Yield at once, then whenever anyone, here or in another process, has committed since the last time.

@@ -15,6 +15,7 @@ from services.memory.agents import (
     Retention,
     Row,
 )
+from services.memory.agents.custody import NO_ROWS, Fingerprint, adopt_rows, fingerprint, purge_as_known
 from services.memory.blocks import (
     Archive,
     ArchiveEntry,
@@ -29,7 +30,10 @@ from services.memory.blocks import (
     derived_id,
     rendered,
 )
+from services.memory.blocks.renaming import rename_tenants, tenants_with_content
+from services.memory.blocks.restoring import TenantContent, restore_tenants
 from services.memory.contexts import Context, Contexts, Outcome, Step, StepState, StepType
+from services.memory.contexts.custody import clear_contexts, contexts_of, rename_contexts
 from services.memory.memory import Memory
 from services.memory.scopes import (
     DEPTH_LIMIT,
@@ -71,6 +75,7 @@ __all__ = [
     "DEPTH_LIMIT",
     "LIST_LIMIT",
     "MISSING",
+    "NO_ROWS",
     "VALUE_LIMIT",
     "AgentMemories",
     "AgentMemory",
@@ -88,6 +93,7 @@ __all__ = [
     "Excerpt",
     "Filled",
     "Finding",
+    "Fingerprint",
     "Found",
     "Held",
     "HistoryEntry",
@@ -122,13 +128,23 @@ __all__ = [
     "StepType",
     "Surroundings",
     "Tenant",
+    "TenantContent",
     "Tenants",
     "Transfer",
     "TransferProgress",
     "Ttl",
+    "adopt_rows",
+    "clear_contexts",
+    "contexts_of",
     "derived_id",
+    "fingerprint",
     "from_json",
     "masked",
+    "purge_as_known",
+    "rename_contexts",
+    "rename_tenants",
     "rendered",
+    "restore_tenants",
     "scan",
+    "tenants_with_content",
 ]

@@ -3,6 +3,7 @@
 from services.sandbox.engines.engine import Engine, EngineStatus, PullProgress, SandboxState, Shell, Usage
 from services.sandbox.model import Limits, Mount, SandboxSpec, Session, SessionState, StartRequest, Step, StepState
 from services.sandbox.recovery import Orphan
+from services.sandbox.renaming import rename_sessions
 from services.sandbox.rows import Changes
 from services.sandbox.runners import RunnerStatus
 from services.sandbox.service import Sandboxes
@@ -30,4 +31,5 @@ __all__ = [
     "StepState",
     "Usage",
     "new_session_id",
+    "rename_sessions",
 ]
