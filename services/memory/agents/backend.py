@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol
 
 import msgspec
 
+from services.errors import PinfoldError
 from services.memory.agents.model import Draft, Owner, Query, Recalled, Row
 from services.memory.screening import Screened
 
@@ -55,6 +56,29 @@ class Pruned(msgspec.Struct, frozen=True):
     def total(self) -> int:
         """How many rows in all."""
         return sum(self.rows.values())
+
+
+class BackendStatus(msgspec.Struct, frozen=True):
+    """Whether a back-end answers.
+
+    Attributes:
+        name: The back-end.
+        usable: Whether memories can be stored and recalled.
+        detail: What it is and where, without a secret.
+        problem: Why it does not answer; "" when it does.
+        fix: What the operator can do, "" when there is nothing.
+    """
+
+    name: str
+    usable: bool
+    detail: str = ""
+    problem: str = ""
+    fix: str = ""
+
+    @classmethod
+    def of(cls, name: str, error: PinfoldError, detail: str = "") -> BackendStatus:
+        """What an error says of a back-end."""
+        return cls(name, False, detail, f"{error.what}: {error.why}" if error.why else error.what, error.fix)
 
 
 class Backend(Protocol):
@@ -125,3 +149,11 @@ class Backend(Protocol):
             MemoryRefused: The other alias has rows of its own.
         """
         ...
+
+    async def status(self) -> BackendStatus:
+        """Look whether it answers; never raises a `PinfoldError`."""
+        return BackendStatus(self.name, True)
+
+    async def close(self) -> None:
+        """Let go of connections; a later operation makes new ones."""
+        return None

@@ -11,11 +11,12 @@ import msgspec
 from services.errors import FileConflict, PinfoldError
 from services.home import BlockingCalls, FileLock, Home
 from services.memory.agents.backend import PAGE, Backend, Cutoffs, Listing, Pruned
+from services.memory.agents.choosing import chosen, newest_first, pruned, too_old
 from services.memory.agents.drafting import made_row
 from services.memory.agents.markdown.documents import Documents
 from services.memory.agents.markdown.folder import Folder
-from services.memory.agents.markdown.matching import recall
-from services.memory.agents.model import CORE, Draft, Owner, Query, Recalled, Row
+from services.memory.agents.matching import recall
+from services.memory.agents.model import Draft, Owner, Query, Recalled, Row
 from services.memory.screening import Screened
 
 T = TypeVar("T")
@@ -104,12 +105,9 @@ class MarkdownBackend(Backend):
         """Delete old rows, or only count them."""
 
         def change(documents: Documents) -> Pruned:
-            old = [row for row in documents.rows().values() if _is_old(row, cutoffs)]
+            old = [row for row in documents.rows().values() if too_old(row, cutoffs)]
             documents.remove({row.key for row in old})
-            counts: dict[str, int] = {}
-            for row in old:
-                counts[row.category] = counts.get(row.category, 0) + 1
-            return Pruned(counts, sum(len(row.content.encode()) for row in old))
+            return pruned(old)
 
         if dry_run:
             return await self._calls.run(lambda: change(_documents(owner)))
@@ -190,14 +188,7 @@ def _rows_of_all(owners: Sequence[Owner]) -> Iterator[Row]:
 
 
 def _listed(owner: Owner, listing: Listing) -> list[Row]:
-    found = [
-        row
-        for row in _rows(owner).values()
-        if (listing.superseded or not row.superseded_by)
-        and listing.category in (None, row.category)
-        and listing.session in (None, row.session)
-    ]
-    return sorted(found, key=lambda row: (-row.updated_at, row.id))
+    return newest_first(chosen(_rows(owner).values(), listing))
 
 
 def _replace(documents: Documents, key: str, **changes: object) -> bool:
@@ -205,9 +196,3 @@ def _replace(documents: Documents, key: str, **changes: object) -> bool:
     if row is not None:
         documents.put(msgspec.structs.replace(row, **changes))
     return row is not None
-
-
-def _is_old(row: Row, cutoffs: Cutoffs) -> bool:
-    cutoff = cutoffs.times.get(row.category)
-    age = row.created_at if row.category == CORE else row.updated_at
-    return cutoff is not None and age < cutoff and not row.pinned

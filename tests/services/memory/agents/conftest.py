@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from services.home import BlockingCalls, Database, Home
-from services.memory.agents import AgentMemory, Backend, MarkdownBackend, NoBackend, Owner, SqliteBackend, new_id
+from services.memory.agents import AgentMemory, Backend, Owner
 from services.memory.screening import Screening
+from tests.services.memory.agents.backends import make_backend
 from tests.services.memory.conftest import Clock
+from tests.support.postgres import PostgresServer, postgres_server
 
-KEEPING = ("sqlite", "markdown")
+KEEPING = ("sqlite", "markdown", "postgres", "qdrant", "lucid")
 ALL = (*KEEPING, "none")
 
 AgentOf = Callable[..., AgentMemory]
@@ -24,18 +26,21 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def make_backend(kind: str, home: Home, database: Database, calls: BlockingCalls, now: Callable[[], int]) -> Backend:
-    """Build a back-end by its name."""
-    if kind == "sqlite":
-        return SqliteBackend(database, now, new_id)
-    if kind == "markdown":
-        return MarkdownBackend(home, calls, now, new_id)
-    return NoBackend(now, new_id)
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A server that all tests of a process share; each has a home, and so agents, of its own."""
+    with postgres_server() as server:
+        yield server
 
 
 @pytest.fixture
-def backend(kind: str, home: Home, database: Database, calls: BlockingCalls, clock: Clock) -> Backend:
-    return make_backend(kind, home, database, calls, clock)
+async def backend(
+    request: pytest.FixtureRequest, kind: str, home: Home, database: Database, calls: BlockingCalls, clock: Clock
+) -> AsyncIterator[Backend]:
+    env = {"MEMORY_URL": request.getfixturevalue("postgres").url} if kind == "postgres" else {}
+    backend = make_backend(kind, home, database, calls, clock, env)
+    yield backend
+    await backend.close()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from services.home import BlockingCalls, Database, Home
 from services.memory.agents import AgentMemory, Listing, Owner, Query
 from services.memory.screening import Screening
 from tests.services.home.processes import ROOT
-from tests.services.memory.agents.conftest import make_backend
+from tests.services.memory.agents.backends import make_backend
 
 KILLS = 6
 

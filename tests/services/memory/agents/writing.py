@@ -10,7 +10,7 @@ from pathlib import Path
 from services.home import BlockingCalls, Database, Home
 from services.memory.agents import AgentMemory, Draft, Owner
 from services.memory.screening import Screening
-from tests.services.memory.agents.conftest import make_backend
+from tests.services.memory.agents.backends import make_backend
 
 
 async def write(kind: str, number: str, home: Home) -> None:

@@ -1,4 +1,4 @@
-"""Recall among rows that are read from files: by words, else by parts of words, else by time."""
+"""Recall among rows that are all at hand: by words, else by parts of words, else by time."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _harmless(found: list[Recalled], limit: int) -> list[Recalled]:
-    """Leave out what is withheld, and what a person or an agent wrote into the file past the scan.
+    """Leave out what is withheld, and what a person or an agent wrote past the scan.
 
     Goes on until every agent has as many rows as could be given.
     """
