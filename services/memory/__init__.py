@@ -6,6 +6,7 @@ from services.memory.agents import (
     DAILY,
     AgentMemories,
     AgentMemory,
+    BackendStatus,
     Draft,
     Listing,
     Owner,
@@ -15,7 +16,7 @@ from services.memory.agents import (
     Retention,
     Row,
 )
-from services.memory.agents.custody import NO_ROWS, Fingerprint, adopt_rows, fingerprint, purge_as_known
+from services.memory.agents.custody import NO_ROWS, Fingerprint, adopt_rows, agent_uuid, fingerprint, purge_as_known
 from services.memory.blocks import (
     Archive,
     ArchiveEntry,
@@ -81,6 +82,7 @@ __all__ = [
     "AgentMemory",
     "Archive",
     "ArchiveEntry",
+    "BackendStatus",
     "Block",
     "BlockText",
     "Change",
@@ -134,6 +136,7 @@ __all__ = [
     "TransferProgress",
     "Ttl",
     "adopt_rows",
+    "agent_uuid",
     "clear_contexts",
     "contexts_of",
     "derived_id",

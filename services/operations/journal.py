@@ -219,12 +219,7 @@ class Journal:
 
     async def note(self, operation: str, number: int, result: str) -> None:
         """Record what a step found so far, for a retry and for the steps after it."""
-        await self._write(
-            operation,
-            lambda c: c.execute(
-                "UPDATE operation_steps SET result = ? WHERE operation = ? AND number = ?", (result, operation, number)
-            ),
-        )
+        await self._write(operation, lambda c: note_in(c, operation, number, result))
 
     async def end_step(self, operation: str, number: int, state: StepState, detail: str = "") -> None:
         """Record how a step ended."""
@@ -265,6 +260,13 @@ class Journal:
         await self._database.write(revised)
         await self._calls.run(self._database.sync)
         self._events.publish(OperationChanged(operation))
+
+
+def note_in(connection: sqlite3.Connection, operation: str, number: int, result: str) -> None:
+    """Record what a step found, in the transaction in which it became true."""
+    connection.execute(
+        "UPDATE operation_steps SET result = ? WHERE operation = ? AND number = ?", (result, operation, number)
+    )
 
 
 def _summary(operation: Operation) -> str:

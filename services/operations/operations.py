@@ -11,7 +11,7 @@ import msgspec
 
 from services.activity import ActivityLog
 from services.errors import OperationRefused
-from services.operations import renaming
+from services.operations import deleting, purging, renaming
 from services.operations.house import House
 from services.operations.journal import Journal
 from services.operations.model import (
@@ -27,7 +27,7 @@ from services.operations.model import (
 from services.operations.rewriting import check_still
 from services.operations.running import Attempt, Course, take_locks
 
-_COURSES: Mapping[Kind, Course] = {"rename": renaming.COURSE}
+_COURSES: Mapping[Kind, Course] = {"rename": renaming.COURSE, "delete": purging.COURSE}
 
 NewId = Callable[[int], str]
 """Makes an operation's id from the time, nanoseconds since 1970."""
@@ -77,6 +77,15 @@ class Operations:
         """
         return await self._plan("rename", alias, target, "", Options(stop_sessions=stop_sessions))
 
+    async def plan_delete(self, alias: str, *, keep_workspace: bool = False) -> Plan:
+        """Plan to delete an agent and to keep all that is its own in an archive.
+
+        Args:
+            alias: The agent.
+            keep_workspace: Leave a workspace outside the agent's directory where it is; the archive has a copy.
+        """
+        return await self._plan("delete", alias, "", "", Options(keep_workspace=keep_workspace))
+
     async def _plan(self, kind: Kind, alias: str, target: str, archive: str, options: Options) -> Plan:
         """Make a plan, or find the one of an operation that was interrupted on the way."""
         for operation in await self._journal.unfinished():
@@ -91,7 +100,10 @@ class Operations:
         async def rename(alias: str, target: str, _: str, options: Options) -> Plan:
             return await renaming.plan_rename(self._house, alias, target, options)
 
-        return {"rename": rename}[kind]
+        async def delete(alias: str, _: str, __: str, options: Options) -> Plan:
+            return await deleting.plan_delete(self._house, alias, options)
+
+        return {"rename": rename, "delete": delete}[kind]
 
     # --- carrying out
 

@@ -2,6 +2,7 @@
 
 from services.sandbox.engines.engine import Engine, EngineStatus, PullProgress, SandboxState, Shell, Usage
 from services.sandbox.model import Limits, Mount, SandboxSpec, Session, SessionState, StartRequest, Step, StepState
+from services.sandbox.records import SessionRecord, read_record, record_of, restore_session
 from services.sandbox.recovery import Orphan
 from services.sandbox.renaming import rename_sessions
 from services.sandbox.rows import Changes
@@ -23,6 +24,7 @@ __all__ = [
     "SandboxState",
     "Sandboxes",
     "Session",
+    "SessionRecord",
     "SessionState",
     "Shell",
     "StartProgress",
@@ -31,5 +33,8 @@ __all__ = [
     "StepState",
     "Usage",
     "new_session_id",
+    "read_record",
+    "record_of",
     "rename_sessions",
+    "restore_session",
 ]

@@ -1,4 +1,4 @@
-"""The records of an agent's sessions, and of what its tools may and did, when it gets another alias; runs inside the caller's transaction."""
+"""An agent's sessions, and what its tools may and did, under another alias; runs inside the caller's transaction."""
 
 from __future__ import annotations
 

@@ -29,6 +29,11 @@ class Fingerprint(msgspec.Struct, frozen=True):
 NO_ROWS = Fingerprint(0, 0, 0, 0, 0)
 
 
+def agent_uuid(connection: sqlite3.Connection, alias: str) -> str:
+    """The id that an agent's rows have; "" when it has stored nothing yet."""
+    return rows.agent_id(connection, alias)
+
+
 def fingerprint(connection: sqlite3.Connection, alias: str) -> Fingerprint:
     """Take the fingerprint of an agent's rows."""
     found = connection.execute(
