@@ -7,13 +7,13 @@ import os
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from services.activity import ActivityLog, Events
-from services.agents import Agents
+from services.agents import Agents, Places
 from services.home import BlockingCalls, Database, Home
 from services.policy import Policies
 from services.sandbox import Engine, Sandboxes, new_session_id
@@ -43,6 +43,7 @@ class Pinfold:
         database: What the services keep their records in.
         calls: Threads for blocking calls.
         now: The clock, nanoseconds since 1970.
+        env: The environment secrets and programs are found in.
     """
 
     home: Home
@@ -54,6 +55,7 @@ class Pinfold:
     database: Database
     calls: BlockingCalls
     now: Callable[[], int]
+    env: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
 
     @cached_property
     def memory(self) -> Memory:
@@ -67,7 +69,9 @@ class Pinfold:
         """What agents remember."""
         from services.memory import AgentMemories
 
-        return AgentMemories(self.home, self.agents, self.database, self.calls, self.now)
+        return AgentMemories(
+            self.home, self.agents, self.database, self.calls, self.now, activity=self.activity, env=self.env
+        )
 
     @cached_property
     def core_memory(self) -> CoreMemory:
@@ -84,6 +88,8 @@ class Pinfold:
     async def _leave_memory(self) -> None:
         if "memory" in self.__dict__:
             await self.memory.close()
+        if "agent_memories" in self.__dict__:
+            await self.agent_memories.close()
 
     @staticmethod
     @asynccontextmanager
@@ -118,14 +124,14 @@ class Pinfold:
             closing.callback(calls.close)
             database = await closing.enter_async_context(Database(home.database_file))
             activity = ActivityLog(database, events, now)
-            agents = Agents(home, events, calls, activity)
+            agents = Agents(home, events, calls, activity, Places(database))
             await agents.load()
             if engines is None:
                 engines = make_engines(home, await calls.run(home.identity), calls, env)
             sandboxes = Sandboxes(home, database, activity, events, agents, engines, calls, now, new_id, env)
             closing.push_async_callback(sandboxes.close)
             policies = Policies(home, agents)
-            pinfold = Pinfold(home, events, activity, agents, policies, sandboxes, database, calls, now)
+            pinfold = Pinfold(home, events, activity, agents, policies, sandboxes, database, calls, now, env)
             closing.push_async_callback(pinfold._leave_memory)
             if supervise:
                 await closing.enter_async_context(

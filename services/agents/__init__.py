@@ -21,6 +21,7 @@ from services.agents.model import (
     Runner,
     SandboxSection,
 )
+from services.agents.places import Places, set_place
 from services.agents.positions import line_finder
 from services.agents.presets import PRESETS
 from services.agents.problems import Problem, dotted
@@ -52,6 +53,7 @@ __all__ = [
     "Network",
     "Origin",
     "PinfoldConfig",
+    "Places",
     "PostgresStore",
     "PrepareStep",
     "Problem",
@@ -77,6 +79,7 @@ __all__ = [
     "parse_duration",
     "parse_size",
     "same",
+    "set_place",
     "table_in",
     "value_at",
     "with_changes",

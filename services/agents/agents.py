@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,12 @@ from services.agents.agent import Agent
 from services.agents.aliases import alias_fault, nearest
 from services.agents.looking import Look, look, look_at_text
 from services.agents.model import PinfoldConfig
+from services.agents.places import Places
 from services.agents.positions import key_finder, line_finder
 from services.agents.problems import KeyPath, Problem
 from services.agents.reading import LIMIT
 from services.agents.watching import reasons_to_look
-from services.errors import AgentNotFound, ConfigError
+from services.errors import AgentNotFound, ConfigError, DatabaseError
 from services.home import BlockingCalls, Home, read_file
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from services.agents.editing import Change
 
 _SETTLING_SECONDS = 0.25
+
+_log = logging.getLogger(__name__)
 
 
 class Agents:
@@ -34,13 +38,22 @@ class Agents:
         events: Told of every change, whoever made it.
         calls: Reads and parses off the event loop.
         activity: Records what is created, enabled and disabled; None records nothing.
+        places: Says which back-end each agent's memory is in, which its file then cannot change; None knows of none.
     """
 
-    def __init__(self, home: Home, events: Events, calls: BlockingCalls, activity: ActivityLog | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        events: Events,
+        calls: BlockingCalls,
+        activity: ActivityLog | None = None,
+        places: Places | None = None,
+    ) -> None:
         self._home = home
         self._events = events
         self._calls = calls
         self._activity = activity
+        self._places = places
         self._seen = Look()
         self._looking = asyncio.Lock()
 
@@ -308,11 +321,21 @@ class Agents:
     async def _look(self, *, patient: bool) -> bool:
         """Look at the disk and publish what changed; return whether something should be looked at again."""
         async with self._looking:
-            seen, changed = await self._calls.run(_look_and_compare, self._home, self._seen, patient)
+            places = await self._known_places()
+            seen, changed = await self._calls.run(_look_and_compare, self._home, self._seen, patient, places)
             self._seen = seen
         for event in changed:
             self._events.publish(event)
         return seen.doubtful
+
+    async def _known_places(self) -> Mapping[str, str]:
+        if self._places is None:
+            return {}
+        try:
+            return await self._places.all()
+        except DatabaseError as error:  # the files can be read all the same
+            _log.warning("cannot tell where memories are: %s", error)
+            return self._seen.places
 
     async def _record(self, verb: str, alias: str, detail: str = "") -> None:
         if self._activity is not None:
@@ -323,8 +346,10 @@ def _given(table: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in table.items() if value not in ("", [], {})}
 
 
-def _look_and_compare(home: Home, before: Look, patient: bool) -> tuple[Look, tuple[AgentsChanged, ...]]:
-    seen = look(home, before, patient=patient)
+def _look_and_compare(
+    home: Home, before: Look, patient: bool, places: Mapping[str, str]
+) -> tuple[Look, tuple[AgentsChanged, ...]]:
+    seen = look(home, before, patient=patient, places=places)
     return seen, tuple(_changes(before, seen))
 
 

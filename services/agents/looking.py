@@ -25,6 +25,8 @@ from services.agents.settings import resolve
 from services.errors import PinfoldError
 from services.home import MISSING, Home, Stamp, read_file
 
+_NO_PLACES: Mapping[str, str] = MappingProxyType({})
+
 _COARSE_CLOCK_NS = 100_000_000
 """Two changes of a file within one tick of its file system's clock can leave the same stamp."""
 
@@ -37,6 +39,7 @@ class KnownFile(msgspec.Struct, Generic[ConfigT], frozen=True):
         data: None when it is missing or cannot be read.
         config: What it says, or said when it was last good.
         problems: Why it cannot be used as it is now; with them `config` is from before.
+        held_back: What the file says where it is right in itself, but the agent's memory is in another back-end.
     """
 
     path: Path
@@ -45,6 +48,7 @@ class KnownFile(msgspec.Struct, Generic[ConfigT], frozen=True):
     data: bytes | None
     config: ConfigT | None
     problems: tuple[Problem, ...]
+    held_back: ConfigT | None = None
 
     @property
     def good(self) -> bool:
@@ -65,6 +69,7 @@ class Look(msgspec.Struct, frozen=True):
         shared_problems: By line.
         agents: By alias, in order.
         doubtful: A file went, or broke, and was taken as it was before; look again shortly.
+        places: The back-end that each agent's memory is in, by alias; an agent without memories is not here.
     """
 
     shared_file: KnownFile[PinfoldConfig] | None = None
@@ -73,15 +78,17 @@ class Look(msgspec.Struct, frozen=True):
     files: Mapping[str, KnownFile[AgentConfig]] = msgspec.field(default_factory=dict)
     agents: Mapping[str, Agent] = msgspec.field(default_factory=dict)
     doubtful: bool = False
+    places: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
-def look(home: Home, before: Look, *, patient: bool) -> Look:
+def look(home: Home, before: Look, *, patient: bool, places: Mapping[str, str] = _NO_PLACES) -> Look:
     """Look at a home again; files that did not change are not read.
 
     Args:
         home: Where.
         before: The last look.
         patient: Take no change for the worse yet: editors leave a file missing, empty or half written for a moment.
+        places: The back-end that each agent's memory is in, by alias.
     """
     shared_file, doubtful = _look_at_shared(home, before.shared_file, patient)
     try:
@@ -92,20 +99,20 @@ def look(home: Home, before: Look, *, patient: bool) -> Look:
     files: dict[str, KnownFile[AgentConfig]] = {}
     for alias, name in names.items():
         known = before.files.get(alias)
-        found = _look_at_file(known.path if known else home.agent_file(name), AgentConfig, known)
+        found = _look_at_file(known.path if known else home.agent_file(name), AgentConfig, _as_read(known))
         if patient and not found.good and (known is None or known.good):
             doubtful = True
             if known is None:
                 continue
             found = known
-        files[alias] = found
+        files[alias] = _in_its_place(alias, found, places, known)
     for alias, known in before.files.items():
         if patient and alias not in names:
             doubtful = True
             files[alias] = known
     if shared_file == before.shared_file and files == before.files and not _unlisted(before, home):
-        return msgspec.structs.replace(before, shared_file=shared_file, files=files, doubtful=doubtful)
-    return _judge(home, shared_file, dict(sorted(files.items())), doubtful)
+        return msgspec.structs.replace(before, shared_file=shared_file, files=files, doubtful=doubtful, places=places)
+    return _judge(home, shared_file, dict(sorted(files.items())), doubtful, places)
 
 
 def look_at_text(home: Home, before: Look, alias: str, data: bytes) -> Agent:
@@ -119,10 +126,34 @@ def look_at_text(home: Home, before: Look, alias: str, data: bytes) -> Agent:
     """
     path = home.agent_file(alias)
     reading = read_config(data, path, AgentConfig)
-    file = KnownFile(path, MISSING, False, data, reading.config, reading.problems)
-    siblings = {name: known.config for name, known in before.files.items()} | {alias: reading.config}
+    read = KnownFile(path, MISSING, False, data, reading.config, reading.problems)
+    file = _in_its_place(alias, read, before.places, None)
+    siblings = {name: known.config for name, known in before.files.items()} | {alias: file.config}
     shared = before.shared_file.config if before.shared_file else PinfoldConfig()
     return _agent(home, alias, file, siblings, shared)
+
+
+def _as_read(file: KnownFile[AgentConfig] | None) -> KnownFile[AgentConfig] | None:
+    """A file as it was before it was held back."""
+    if file is None or file.held_back is None:
+        return file
+    return msgspec.structs.replace(file, config=file.held_back, problems=(), held_back=None)
+
+
+def _in_its_place(
+    alias: str, file: KnownFile[AgentConfig], places: Mapping[str, str], known: KnownFile[AgentConfig] | None
+) -> KnownFile[AgentConfig]:
+    """Hold a file back whose agent has memories in another back-end than it names."""
+    place = places.get(alias, "")
+    if file.config is None or place in ("", file.config.memory.backend):
+        return file
+    from services.agents.holding_back import held_back, kept_config  # few files need it
+
+    config = kept_config(file.config, place, known.config if known else None)
+    if not file.good:
+        return msgspec.structs.replace(file, config=config)
+    problems = held_back(alias, file.config, place, file.data or b"", file.path)
+    return msgspec.structs.replace(file, config=config, problems=problems, held_back=file.config)
 
 
 def _unlisted(before: Look, home: Home) -> bool:
@@ -189,6 +220,7 @@ def _judge(
     shared_file: KnownFile[PinfoldConfig] | None,
     files: Mapping[str, KnownFile[AgentConfig]],
     doubtful: bool,
+    places: Mapping[str, str],
 ) -> Look:
     shared = shared_file.config if shared_file else PinfoldConfig()
     siblings = {alias: file.config for alias, file in files.items()}
@@ -200,6 +232,7 @@ def _judge(
         MappingProxyType(dict(files)),
         MappingProxyType(agents),
         doubtful,
+        places,
     )
 
 

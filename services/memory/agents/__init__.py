@@ -2,7 +2,7 @@
 
 from services.memory.agents.agent_memories import AgentMemories
 from services.memory.agents.agent_memory import AgentMemory
-from services.memory.agents.backend import Backend, Cutoffs, Listing, Pruned
+from services.memory.agents.backend import Backend, BackendStatus, Cutoffs, Listing, Pruned
 from services.memory.agents.hygiene import Retention
 from services.memory.agents.markdown import MarkdownBackend
 from services.memory.agents.model import (
@@ -28,6 +28,7 @@ __all__ = [
     "AgentMemories",
     "AgentMemory",
     "Backend",
+    "BackendStatus",
     "Cutoffs",
     "Draft",
     "Listing",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Callable, Mapping
 
-from services.agents import Agent, AgentConfig, Agents
-from services.errors import ConfigError, MemoryRefused
+from services.activity import ActivityLog
+from services.agents import Agent, AgentConfig, Agents, MemoryScreening, Places
+from services.errors import ConfigError
 from services.home import BlockingCalls, Database, Home
 from services.memory.agents.agent_memory import AgentMemory
-from services.memory.agents.backend import Backend
-from services.memory.agents.markdown import MarkdownBackend
+from services.memory.agents.backend import BackendStatus
+from services.memory.agents.backends import make_backends
 from services.memory.agents.model import Owner, new_id
-from services.memory.agents.nothing import NoBackend
-from services.memory.agents.sqlite import SqliteBackend
+from services.memory.agents.upkeep import Upkeep
 from services.memory.screening import Screening
 
 
@@ -20,16 +22,19 @@ class AgentMemories:
     """Hands out the memory of any agent.
 
     Args:
-        home: Where the locks of memory files lie.
-        agents: Says where each agent's memory is and whose it may read.
+        home: Where the locks of memories lie.
+        agents: Says where each agent's memory is and whose it may read, and how the servers are reached.
         database: The home's.
         calls: Threads for files and for the scan.
         now: The clock, nanoseconds since 1970.
         make_id: Makes ids of agents and rows: 32 hex digits.
-        screening: What is done about threats and secrets in what agents store.
+        screening: What is done about threats and secrets in what agents store; None is as `pinfold.toml` says.
+        activity: Records every change; None records nothing.
+        env: Where addresses, keys and programs of back-ends are found.
 
     Attributes:
         backends: By name.
+        upkeep: Stands by every change.
     """
 
     def __init__(
@@ -41,40 +46,51 @@ class AgentMemories:
         now: Callable[[], int],
         make_id: Callable[[], str] = new_id,
         screening: Screening | None = None,
+        activity: ActivityLog | None = None,
+        env: Mapping[str, str] = os.environ,
     ) -> None:
         self._agents = agents
         self._calls = calls
-        self._screening = screening or Screening()
-        self.backends: Mapping[str, Backend] = {
-            backend.name: backend
-            for backend in (
-                SqliteBackend(database, now, make_id),
-                MarkdownBackend(home, calls, now, make_id),
-                NoBackend(now, make_id),
-            )
-        }
+        self._screening = screening
+        self.backends = make_backends(home, lambda: agents.shared.memory, database, calls, env, now, make_id)
+        self.upkeep = Upkeep(home, Places(database), activity, now)
 
-    def of(self, alias: str) -> AgentMemory:
+    def of(self, alias: str, actor: str = "operator") -> AgentMemory:
         """The memory of an agent, with the siblings it may read; a sibling that does not exist is left out.
+
+        Args:
+            alias: The agent.
+            actor: Who asks, for the activity log: `operator`, `pinfold` or `agent:<alias>`.
 
         Raises:
             AgentNotFound: No agent has this alias.
             ConfigError: Its file was never usable, or it may read a sibling whose memory is in another back-end.
-            MemoryRefused: Its back-end cannot be reached from here.
         """
         agent = self._agents.get(alias)
-        config = _config_of(agent)
-        backend = self.backends.get(config.memory.backend)
-        if backend is None:
-            raise MemoryRefused(
-                f"cannot reach the memory of {alias}",
-                why=f"it is in {config.memory.backend}, which is unavailable here",
-                fix=f"Available: {', '.join(self.backends)}.",
-            )
+        config = config_of(agent)
         granted = [self._sibling(agent, config, number) for number in range(len(config.memory.read_memory_from))]
         return AgentMemory(
-            _owner_of(agent), [owner for owner in granted if owner], backend, self._screening, self._calls
+            owner_of(agent),
+            [owner for owner in granted if owner],
+            self.backends[config.memory.backend],
+            self._screening or screening_of(self._agents.shared.memory.screening),
+            self._calls,
+            self.upkeep,
+            actor,
         )
+
+    async def statuses(self) -> tuple[BackendStatus, ...]:
+        """Look whether the back-ends that agents use answer, all at once."""
+        configs = [agent.config for agent in self._agents.all() if agent.config]
+        used = {config.memory.backend for config in configs}
+        return tuple(
+            await asyncio.gather(*(backend.status() for name, backend in self.backends.items() if name in used))
+        )
+
+    async def close(self) -> None:
+        """Let go of the connections to servers."""
+        for backend in self.backends.values():
+            await backend.close()
 
     def _sibling(self, agent: Agent, config: AgentConfig, number: int) -> Owner | None:
         alias = config.memory.read_memory_from[number]
@@ -90,10 +106,20 @@ class AgentMemories:
                 key=f"memory.read_memory_from[{number}]",
                 fix="Read only siblings with the same back-end.",
             )
-        return _owner_of(sibling)
+        return owner_of(sibling)
 
 
-def _config_of(agent: Agent) -> AgentConfig:
+def screening_of(section: MemoryScreening) -> Screening:
+    """What `pinfold.toml` says is done about threats and secrets."""
+    return Screening(section.threats, section.secrets, section.strict, section.personal)
+
+
+def config_of(agent: Agent) -> AgentConfig:
+    """What an agent's file says, or said when it was last good.
+
+    Raises:
+        ConfigError: It was never usable; names what is wrong.
+    """
     if agent.config is not None:
         return agent.config
     problem = next((problem for problem in agent.problems if problem.severity == "error"), None)
@@ -101,5 +127,6 @@ def _config_of(agent: Agent) -> AgentConfig:
     raise ConfigError(what, file=agent.file, line=problem.line if problem else 0, key=problem.key if problem else "")
 
 
-def _owner_of(agent: Agent) -> Owner:
+def owner_of(agent: Agent) -> Owner:
+    """Whose rows they are, for back-ends."""
     return Owner(agent.alias, agent.workspace)

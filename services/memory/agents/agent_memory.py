@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 from services.errors import InputRefused, MemoryRefused
 from services.home import BlockingCalls
 from services.memory.agents.backend import Backend, Cutoffs, Listing, Pruned
 from services.memory.agents.hygiene import Retention
 from services.memory.agents.model import Draft, Owner, Query, Recalled, Row, check_category
+from services.memory.agents.upkeep import Upkeep, key_shown
 from services.memory.scopes.model import check_key, check_name, shortened
 from services.memory.screening import Screening
 
@@ -24,6 +26,8 @@ class AgentMemory:
         backend: Where rows are kept.
         screening: What is done about threats and secrets in what it stores.
         calls: Threads for the scan, which takes some milliseconds for a long text.
+        upkeep: Stands by every change; None lets all happen and logs nothing.
+        actor: Who changes it, for the log: `operator`, `pinfold` or `agent:<alias>`.
     """
 
     def __init__(
@@ -33,12 +37,16 @@ class AgentMemory:
         backend: Backend,
         screening: Screening,
         calls: BlockingCalls,
+        upkeep: Upkeep | None = None,
+        actor: str = "operator",
     ) -> None:
         self.owner = owner
         self.granted = tuple(sibling for sibling in granted if sibling.alias != owner.alias)
         self.backend = backend
         self.screening = screening
         self._calls = calls
+        self._upkeep = upkeep
+        self._actor = actor
 
     @property
     def readable(self) -> tuple[str, ...]:
@@ -50,10 +58,14 @@ class AgentMemory:
 
         Raises:
             InputRefused: A part of it is not acceptable, or the scan found what is rejected.
+            MemoryRefused: Its memory is in another back-end by now.
         """
         draft.checked()
         screened = await self._calls.run(self.screening.screen_named, draft.key, draft.content)
-        return await self.backend.store(self.owner, draft, screened)
+        async with self._changing():
+            row = await self.backend.store(self.owner, draft, screened)
+        await self._record("store", key_shown(draft.key))
+        return row
 
     async def recall(self, query: Query, agents: Sequence[str] = ()) -> list[Recalled]:
         """Find rows of this agent and of the siblings it may read, the best first.
@@ -91,7 +103,10 @@ class AgentMemory:
             MemoryRefused: Only a sibling has it.
         """
         check_key(key)
-        if await self.backend.forget(self.owner, key):
+        async with self._changing():
+            gone = await self.backend.forget(self.owner, key)
+        if gone:
+            await self._record("forget", key_shown(key))
             return True
         for sibling in self.granted:
             if await self.backend.get(sibling, key):
@@ -103,7 +118,10 @@ class AgentMemory:
     async def forget_session(self, session: str) -> int:
         """Delete its own rows of a session, and count them."""
         check_name(session, "the session")
-        return await self.backend.forget_session(self.owner, session)
+        async with self._changing():
+            count = await self.backend.forget_session(self.owner, session)
+        await self._record("forget_session", f"{count} of the session {shortened(session)}", count)
+        return count
 
     async def listed(self, listing: Listing = _WHOLE) -> list[Row]:
         """Read its own rows, the newest first.
@@ -120,7 +138,10 @@ class AgentMemory:
     async def pin(self, key: str, pinned: bool = True) -> bool:
         """Keep one of its own rows from hygiene, or no longer; tell whether it is there."""
         check_key(key)
-        return await self.backend.pin(self.owner, key, pinned)
+        async with self._changing():
+            found = await self.backend.pin(self.owner, key, pinned)
+        await self._record("pin" if pinned else "unpin", key_shown(key), found)
+        return found
 
     async def supersede(self, key: str, by: str) -> bool:
         """Mark one of its own rows as replaced by another, so that it is recalled no more; tell whether both are there.
@@ -130,7 +151,10 @@ class AgentMemory:
         """
         if check_key(key) == check_key(by):
             raise InputRefused(f"{shortened(key)} cannot replace itself")
-        return await self.backend.supersede(self.owner, key, by)
+        async with self._changing():
+            found = await self.backend.supersede(self.owner, key, by)
+        await self._record("supersede", f"{key_shown(key)} by {key_shown(by)}", found)
+        return found
 
     async def tidy(self, retention: Retention, now: int, *, dry_run: bool = False) -> Pruned:
         """Delete its own rows that are older than they are kept, but for pinned ones.
@@ -141,11 +165,22 @@ class AgentMemory:
             dry_run: Only tell what would be deleted.
         """
         cutoffs = Cutoffs({check_category(name): time for name, time in retention.cutoffs(now).items()})
-        return await self.backend.prune(self.owner, cutoffs, dry_run=dry_run)
+        if dry_run:
+            return await self.backend.prune(self.owner, cutoffs, dry_run=True)
+        async with self._changing():
+            pruned = await self.backend.prune(self.owner, cutoffs, dry_run=False)
+        counts = ", ".join(f"{count} {category}" for category, count in sorted(pruned.rows.items()))
+        await self._record("hygiene", f"removed {counts}", pruned.total)
+        return pruned
 
     async def purge(self) -> int:
         """Delete all its own rows, and count them."""
-        return await self.backend.purge(self.owner)
+        async with self._changing():
+            count = await self.backend.purge(self.owner)
+            if self._upkeep is not None:
+                await self._upkeep.places.leave(self.owner.alias)
+        await self._record("purge", str(count), count)
+        return count
 
     async def rename(self, alias: str) -> None:
         """Give its own rows to another alias; done again, it changes nothing.
@@ -153,7 +188,10 @@ class AgentMemory:
         Raises:
             MemoryRefused: The other alias has rows of its own.
         """
-        await self.backend.rename(self.owner, alias)
+        async with self._changing():
+            await self.backend.rename(self.owner, alias)
+            if self._upkeep is not None:
+                await self._upkeep.places.rename(self.owner.alias, alias)
 
     def read_out(self) -> AsyncIterator[Sequence[Row]]:
         """Yield all its own rows as they are, superseded and withheld ones too, page by page."""
@@ -165,7 +203,24 @@ class AgentMemory:
         Raises:
             InputRefused: A row is not acceptable.
         """
-        return await self.backend.take_in(self.owner, [row.checked() for row in rows])
+        checked = [row.checked() for row in rows]
+        async with self._changing():
+            count = await self.backend.take_in(self.owner, checked)
+        await self._record("take_in", str(count), count)
+        return count
+
+    @asynccontextmanager
+    async def _changing(self) -> AsyncIterator[None]:
+        if self._upkeep is None:
+            yield
+        else:
+            async with self._upkeep.changing(self.owner, self.backend.name):
+                yield
+
+    async def _record(self, verb: str, detail: str, happened: int = True) -> None:
+        """Log a change, unless nothing was there to change."""
+        if self._upkeep is not None and happened:
+            await self._upkeep.record(verb, self._actor, self.owner.alias, detail)
 
 
 def _checked(listing: Listing) -> Listing:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from services.activity import Events
-from services.agents import Agents
-from services.errors import AgentNotFound, ConfigError, MemoryRefused
+from services.agents import Agents, Places
+from services.errors import AgentNotFound, ConfigError, MemoryUnavailable
 from services.home import BlockingCalls, Database, Home
 from services.memory.agents import AgentMemories, Draft, Query
 from tests.services.memory.conftest import Clock
@@ -21,16 +23,20 @@ FILES = {
     "far": '[memory]\nbackend = "qdrant"\n',
     "broken": "[memory\n",
 }
+SHARED = '[memory.qdrant]\nurl = "http://127.0.0.1:1"\n'
 
 
 @pytest.fixture
-async def memories(home: Home, database: Database, calls: BlockingCalls, clock: Clock) -> AgentMemories:
+async def memories(home: Home, database: Database, calls: BlockingCalls, clock: Clock) -> AsyncIterator[AgentMemories]:
     for alias, text in FILES.items():
         home.agent_dir(alias).mkdir(parents=True)
         home.agent_file(alias).write_text(text)
-    agents = Agents(home, Events(), calls)
+    home.config_file.write_text(SHARED)
+    agents = Agents(home, Events(), calls, places=Places(database))
     await agents.load()
-    return AgentMemories(home, agents, database, calls, clock)
+    memories = AgentMemories(home, agents, database, calls, clock)
+    yield memories
+    await memories.close()
 
 
 @pytest.mark.parametrize(
@@ -55,15 +61,27 @@ async def test_an_agents_file_says_where_its_memory_is_and_whose_it_reads(
         ("nobody", AgentNotFound, "nobody"),
         ("broken", ConfigError, "agent.toml"),
         ("mixed", ConfigError, "agent.toml:2.*editor keeps its memory in markdown, mixed in sqlite"),
-        ("far", MemoryRefused, "in qdrant, which is unavailable here"),
     ],
-    ids=["no such agent", "a broken file", "another back-end", "a back-end that is not here"],
+    ids=["no such agent", "a broken file", "another back-end"],
 )
 async def test_memory_that_cannot_be_had_says_why(
     memories: AgentMemories, alias: str, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
         memories.of(alias)
+
+
+async def test_a_server_that_is_away_says_what_why_and_what_to_do_and_stops_no_other_agent(
+    memories: AgentMemories,
+) -> None:
+    far = memories.of("far")
+    for operation in (far.store(Draft(key="k", content="x")), far.recall(Query("x")), far.count()):
+        with pytest.raises(MemoryUnavailable, match=r"memory in qdrant: no server answers at http://127.*Look whether"):
+            await operation
+    await memories.of("reviewer").store(Draft(key="k", content="x"))
+    assert await memories.of("reviewer").count() == 1
+    statuses = {status.name: status.usable for status in await memories.statuses()}
+    assert statuses == {"sqlite": True, "markdown": True, "none": True, "qdrant": False}
 
 
 @pytest.mark.parametrize(("reader", "other"), [("reviewer", "researcher"), ("writer", "editor")])
