@@ -19,9 +19,11 @@ from services.policy import Policies
 from services.sandbox import Engine, Sandboxes, new_session_id
 from services.sandbox.engines.docker import DockerEngine
 from services.sandbox.engines.local import LocalEngine
+from services.sandbox.tools import Approvals
 
 if TYPE_CHECKING:
     from services.memory import AgentMemories, CoreMemory, Memory
+    from services.sandbox.tools.serving import ToolServer
 
 _BACKGROUND_SECONDS = 1.0
 
@@ -79,6 +81,35 @@ class Pinfold:
         from services.memory import CoreMemory
 
         return CoreMemory(self.database, self.now)
+
+    @cached_property
+    def approvals(self) -> Approvals:
+        """Calls of tools that wait for an operator's word."""
+        return Approvals(self.database, self.activity, self.events, self.now)
+
+    @cached_property
+    def tools(self) -> ToolServer:
+        """The tools that agents in sandboxes call."""
+        from services.sandbox.tools.serving import Stores, make_tool_server
+
+        stores = Stores(self.agents, self.agent_memories, self.core_memory, self.memory, self.calls)
+        policies = self.policies
+        return make_tool_server(
+            self.home, self.database, self.activity, self.events, policies, stores, self.calls, self.now
+        )
+
+    async def serve_tools(self, *, idle_seconds: float | None = None) -> None:
+        """Serve agents' tools, with their files as they are at each moment, until cancelled.
+
+        Args:
+            idle_seconds: Also end when no session has had tools for so long; None is never.
+
+        Raises:
+            LockHeld: Another process serves this home.
+            PinfoldError: It cannot listen.
+        """
+        async with _in_background(self.agents.watch()):
+            await self.tools.serve(idle_seconds=idle_seconds)
 
     async def _look_after_memory(self) -> None:
         await asyncio.sleep(_STARTING_SECONDS)

@@ -20,6 +20,7 @@ from services.agents.model import (
     RiskProfile,
     Runner,
     SandboxSection,
+    Tools,
 )
 from services.agents.places import Places, set_place
 from services.agents.positions import line_finder
@@ -63,6 +64,7 @@ __all__ = [
     "SandboxSection",
     "SandboxSettings",
     "SharedMemory",
+    "Tools",
     "Value",
     "agent_schema",
     "alias_fault",

@@ -29,6 +29,7 @@ Runner = Literal["claude", "opencode", "codex", "tai", "yaocode", "command"]
 EngineName = Literal["", "docker", "local"]
 Lifecycle = Literal["oneshot", "session", "longrunning", "persistent"]
 Network = Literal["none", "allowlist", "open"]
+Tools = Literal["none", "socket", "http"]
 Access = Literal["read", "write", "read_write", "write_only"]
 Level = Literal["readonly", "supervised", "full"]
 Role = Literal["default", "heavy", "light", "vision"]
@@ -170,6 +171,8 @@ class SandboxSection(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         cpus: The most processor cores it may use.
         pids: The most processes and threads it may have.
         network: What it may reach; `allowlist` is the domains the policy allows.
+        tools: How it reaches the tools of its memory: `socket` is a unix socket and a program that speaks MCP over
+            stdio, `http` is a port of its own loopback device as well.
         output_limit: The most output kept of a session; beyond it the oldest is dropped.
         secrets: Environment variables handed over at start; only their names are ever written down.
         environment: Environment variables with their values.
@@ -187,6 +190,7 @@ class SandboxSection(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     cpus: Annotated[float, Meta(gt=0, le=4096)] | None = None
     pids: Annotated[int, Meta(ge=1, le=4194304)] | None = None
     network: Network | None = None
+    tools: Tools | None = None
     output_limit: Size | None = None
     secrets: tuple[Variable, ...] | None = None
     environment: dict[Variable, Text] | None = None

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from services.agents.model import EngineName, Lifecycle, Network, PrepareStep, Runner, SandboxSection
+from services.agents.model import EngineName, Lifecycle, Network, PrepareStep, Runner, SandboxSection, Tools
 from services.agents.units import parse_duration, parse_size
 
 Origin = Literal["agent.toml", "pinfold.toml", "built in"]
@@ -20,6 +20,7 @@ _BUILT_IN = SandboxSection(
     stop_timeout="2s",
     pids=512,
     network="none",
+    tools="none",
     output_limit="1g",
     secrets=(),
     environment={},
@@ -54,6 +55,7 @@ class SandboxSettings(msgspec.Struct, frozen=True):
     cpus: float | None
     pids: int | None
     network: Network
+    tools: Tools
     output_limit: int
     secrets: tuple[str, ...]
     environment: Mapping[str, str]

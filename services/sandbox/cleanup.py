@@ -170,7 +170,7 @@ class Cleanup:
 
     async def _dismiss_unused(self, session: Session) -> None:
         """Remove what should have accompanied a sandbox that was never made."""
-        if session.spec.network == "allowlist":
+        if session.spec.network == "allowlist" or session.spec.inlet:
             with suppress(EngineError):  # whoever next compares this engine with the records finds it
                 await (await self._roster.engine_of(session)).dismiss(session.id)
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from services.agents import Lifecycle, Network
+from services.agents import Lifecycle, Network, Tools
 from services.policy import Limits as Limits
 from services.policy import Mask as Mask
 from services.policy import Mount as Mount
@@ -72,6 +72,8 @@ class SandboxSpec(msgspec.Struct, frozen=True):
         output_limit: Bytes of output kept.
         masks: What is hidden inside the mounts.
         allowed_domains: What is reached under `network = "allowlist"`, entries of the policy.
+        tools: How the tools of its memory are reached.
+        inlet: The directory of the tool server's sockets, where its loopback device leads to them; else "".
     """
 
     session: str
@@ -91,6 +93,8 @@ class SandboxSpec(msgspec.Struct, frozen=True):
     output_limit: int
     masks: tuple[Mask, ...] = ()
     allowed_domains: tuple[str, ...] = ()
+    tools: Tools = "none"
+    inlet: str = ""
 
 
 class Session(msgspec.Struct, frozen=True):

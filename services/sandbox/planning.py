@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import get_args
 
 from services.agents import Agent, Agents, Lifecycle, PrepareStep, RiskProfile, SandboxSettings
@@ -16,6 +17,7 @@ from services.sandbox.prepare import held_back, shared_mount
 from services.sandbox.roster import EngineRoster, Wanted, has_images
 from services.sandbox.runners import Program, runner
 from services.sandbox.session_files import SessionFiles
+from services.sandbox.tools import INLET_PYTHON, Delivery, tools_dir
 
 HERE = "local"
 """The only node so far: this machine."""
@@ -49,6 +51,7 @@ class Plan:
 
     Attributes:
         note: What the operator should know although it goes on; "" when nothing.
+        sockets: Where the tool server listens.
     """
 
     request: StartRequest
@@ -64,6 +67,13 @@ class Plan:
     unconfined: bool
     secrets: SecretValues
     note: str
+    sockets: Path
+
+    def delivery(self, files: SessionFiles) -> Delivery | None:
+        """What a session with these files finds of its tools; None when it gets none."""
+        if self.settings.tools == "none":
+            return None
+        return Delivery(self.settings.tools, files, self.sockets, self.status.confined)
 
     @property
     def prepare(self) -> tuple[PrepareStep, ...]:
@@ -98,9 +108,14 @@ class Plan:
         )
 
     def _spec(self, session: str, home_id: str, files: SessionFiles) -> SandboxSpec:
-        command, mounts = self.program.command, self.confinement.mounts
+        command, mounts, delivery = self.program.command, self.confinement.mounts, self.delivery(files)
+        if delivery is not None:
+            command = delivery.led_to(command, by_engine=has_images(self.status.name))
         if self.prepare:
             command = held_back(command, files, confined=self.status.confined)
+        if delivery is not None:
+            mounts = (*mounts, *delivery.mounts)
+        elif self.prepare:
             mounts = (*mounts, shared_mount(files))
         own = {
             "PINFOLD_AGENT": self.agent.alias,
@@ -114,7 +129,12 @@ class Plan:
             lifecycle=self.lifecycle,
             image=self.image,
             command=command,
-            environment={**self.confinement.environment, **self.program.environment, **own},
+            environment={
+                **self.confinement.environment,
+                **self.program.environment,
+                **(delivery.environment if delivery else {}),
+                **own,
+            },
             secrets=tuple(self.secrets),
             workspace=self.confinement.workspace,
             mounts=mounts,
@@ -122,6 +142,8 @@ class Plan:
             limits=self.confinement.limits,
             network=self.confinement.network,
             allowed_domains=self.confinement.allowed_domains,
+            tools=self.settings.tools,
+            inlet=str(self.sockets) if self.settings.tools == "http" and has_images(self.status.name) else "",
             unconfined=self.unconfined,
             stop_timeout=self.settings.stop_timeout,
             output_limit=self.settings.output_limit,
@@ -175,6 +197,8 @@ class Planner:
             )
         confined = await self._calls.run(self._confinement, agent, settings)
         _refuse(agent, confined, status)
+        if settings.tools == "http" and not has_images(status.name):
+            _check_loopback(agent, settings, status)
         for what, text in (("the image's name", image), *(("the command", word) for word in program.command)):
             _check_text(what, text)
         for mount in confined.mounts:
@@ -193,6 +217,7 @@ class Planner:
             unconfined=profile.allow_unconfined,
             secrets=self._secrets(agent, settings, confined),
             note=_stale_note(agent),
+            sockets=tools_dir(self._home),
         )
 
     def _confinement(self, agent: Agent, settings: SandboxSettings) -> Confinement:
@@ -230,6 +255,18 @@ def _usable(agent: Agent) -> tuple[SandboxSettings, RiskProfile]:
     if not agent.enabled:
         raise SessionRefused(f"{agent.alias} is disabled", fix=f"`pinfold agents enable {agent.alias}` enables it.")
     return agent.settings, agent.profile
+
+
+def _check_loopback(agent: Agent, settings: SandboxSettings, status: EngineStatus) -> None:
+    """Refuse a port that would be the machine's own, or that no program would listen at."""
+    why = ""
+    if not status.confined or settings.network == "open":
+        why = "its sandbox has no loopback device of its own here"
+    elif not INLET_PYTHON.exists():
+        why = f"{INLET_PYTHON} is missing, which would listen there"
+    if why:
+        fix = 'Use tools = "socket", or the docker engine.'
+        raise SessionRefused(f"{agent.alias} cannot reach its tools over HTTP", why=why, fix=fix)
 
 
 def _stale_note(agent: Agent) -> str:

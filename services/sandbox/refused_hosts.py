@@ -39,7 +39,8 @@ class RefusedHosts:
         Raises:
             EngineError: The engine does not tell.
         """
-        if session.spec.network != "allowlist" or session.id in self._complete:
+        leads_to_tools = bool(session.spec.inlet) and session.state.ended  # its door is ended with it
+        if (session.spec.network != "allowlist" and not leads_to_tools) or session.id in self._complete:
             return
         engine = await self._roster.engine_of(session)
         known = await self._database.read(lambda connection: _position(connection, session.id))

@@ -14,6 +14,7 @@ from services.errors import EngineError, EngineUnavailable, PinfoldError, Sandbo
 from services.home import BlockingCalls, Database, Home
 from services.output import SpoolReader
 from services.sandbox import transitions
+from services.sandbox.admission import Admission, HeldBy, nothing
 from services.sandbox.cleanup import Cleanup
 from services.sandbox.engines.engine import Engine, EngineStatus, Shell, Usage
 from services.sandbox.following import Followers
@@ -32,6 +33,7 @@ from services.sandbox.starting import Starter, StartProgress, Tell
 from services.sandbox.stopping import Stopper
 from services.sandbox.store import SessionStore
 from services.sandbox.supervisor import Supervisor
+from services.sandbox.tools import Supply
 from services.sandbox.unforeseen import Unforeseen
 
 _CLOSING_SECONDS = 1.5
@@ -50,6 +52,7 @@ class Sandboxes:
         now: The clock, nanoseconds since 1970.
         new_id: Makes session ids.
         env: Pinfold's own environment: secrets and passed-through variables are read there when a session starts.
+        held_by: Says what is being done to an agent that no session may start meanwhile.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Sandboxes:
         now: Callable[[], int] = time.time_ns,
         new_id: NewId = new_session_id,
         env: Mapping[str, str] = os.environ,
+        held_by: HeldBy = nothing,
     ) -> None:
         self._home = home
         self._activity = activity
@@ -82,9 +86,11 @@ class Sandboxes:
         self.lifecycle = Lifecycle(home, self._store, self._roster, self._cleanup, self._stopper, calls, now)
         self._recovery = Recovery(home, self._store, self._roster, self._cleanup, self._followers, self._stopper)
         self._planner = Planner(home, agents, self._roster, calls, env)
-        self._starter = Starter(home, self._store, self._cleanup, calls, now, new_id)
+        tools = Supply(home, database, calls, now)
+        admission = Admission(home, calls, held_by)
+        self._starter = Starter(home, self._store, self._cleanup, tools, calls, now, new_id, admission)
         self._supervisor = Supervisor(
-            database, self._store, activity, events, self._roster, self._cleanup, self._recovery, self.lifecycle
+            database, self._store, activity, events, self._roster, self._cleanup, self._recovery, self.lifecycle, tools
         )
 
     # --- engines and runners

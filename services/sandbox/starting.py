@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,15 +17,18 @@ import msgspec
 from services.errors import EngineUnavailable, PinfoldError, SessionError
 from services.home import BlockingCalls, FileLock, Home, make_directory
 from services.sandbox import transitions
+from services.sandbox.admission import Admission
 from services.sandbox.cleanup import Cleanup
 from services.sandbox.engines.engine import PullProgress
 from services.sandbox.model import Session, SessionState
 from services.sandbox.planning import Plan
 from services.sandbox.prepare import OnceMarkers, make_shared, open_gate, run_step, step_name
+from services.sandbox.roster import has_images
 from services.sandbox.rows import StepChange
 from services.sandbox.session_files import SessionFiles
 from services.sandbox.session_ids import NewId
 from services.sandbox.store import Decide, SessionStore
+from services.sandbox.tools import Supply
 
 _ID_TRIES = 100
 _LOOK_SECONDS = 0.25
@@ -61,17 +65,21 @@ class Starter:
         home: Home,
         store: SessionStore,
         cleanup: Cleanup,
+        tools: Supply,
         calls: BlockingCalls,
         now: Callable[[], int],
         new_id: NewId,
+        admission: Admission,
     ) -> None:
         self._home = home
+        self._admission = admission
         self._store = store
         self._cleanup = cleanup
         self._calls = calls
         self._now = now
         self._new_id = new_id
         self._once = OnceMarkers(home)
+        self._tools = tools
 
     async def start(self, plan: Plan, tell: Tell) -> Session:
         """Bring a session to life and return it running.
@@ -83,7 +91,8 @@ class Starter:
         """
         session_id, files, hands = await self._make_directory()
         try:
-            session = await self._record(plan, session_id, files)
+            async with self._admission.of(plan.agent):
+                session = await self._record(plan, session_id, files)
             tell(StartProgress(session, plan.note))
             return await self._unless_stopped(session_id, self._carry_out(plan, session, files, tell))
         except _Cancelled as error:
@@ -153,6 +162,7 @@ class Starter:
         engine = plan.engine
         if plan.image and not await engine.has_image(plan.image):
             await self._pull(plan, session, tell)
+        await self._give_tools(plan, session, files, tell)
         session = await self._move(session, transitions.creating(plan.status.identity))
         tell(StartProgress(session, "making the sandbox"))
         sandbox = await self._create(plan, session)
@@ -164,6 +174,14 @@ class Starter:
             await self._calls.run(open_gate, files)
         session = await self._move(session, transitions.running(self._now(), plan.note))
         return session
+
+    async def _give_tools(self, plan: Plan, session: Session, files: SessionFiles, tell: Tell) -> None:
+        delivery, config = plan.delivery(files), plan.agent.config
+        if delivery is None or config is None:
+            return
+        tell(StartProgress(session, "making its tools ready"))
+        owner = await self._calls.run(_owner_of, session.workspace) if has_images(plan.status.name) else None
+        await self._tools.give(session, delivery, config, owner)
 
     async def _move(self, session: Session, decide: Decide) -> Session:
         moved = await self._store.change(session.id, decide)
@@ -214,6 +232,11 @@ class Starter:
                 done = StepChange("prepare", "done", step_name(step))
                 await self._calls.run(self._once.remember, step, session.spec)
             session = await self._move(session, transitions.progress(done, note))
+
+
+def _owner_of(workspace: str) -> tuple[int, int]:
+    found = Path(workspace).stat()
+    return found.st_uid, found.st_gid
 
 
 def _release_unwanted(making: asyncio.Future[tuple[str, SessionFiles, FileLock]]) -> None:

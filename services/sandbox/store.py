@@ -14,6 +14,7 @@ from services.home import Database
 from services.sandbox import rows
 from services.sandbox.model import Session, Step, StepState
 from services.sandbox.rows import Changes, StepChange
+from services.sandbox.tools import revoke
 
 _LOOK_SECONDS = 0.1
 
@@ -144,6 +145,8 @@ class SessionStore:
             if update is None:
                 return None
             changed = rows.update_session(connection, update.session)
+            if changed.state.ended:
+                revoke(connection, session)
             for step in update.steps:
                 rows.change_step(connection, session, step, self._now())
             if update.close is not None:

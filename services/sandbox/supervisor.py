@@ -15,6 +15,7 @@ from services.sandbox.lifecycle import Lifecycle
 from services.sandbox.recovery import Recovery
 from services.sandbox.roster import EngineRoster
 from services.sandbox.store import SessionStore
+from services.sandbox.tools import Supply
 
 _FIRST_PAUSE, _LAST_PAUSE = 0.05, 2.0
 _SWEEP_SECONDS = 30.0
@@ -36,6 +37,7 @@ class Supervisor:
         cleanup: Cleanup,
         recovery: Recovery,
         lifecycle: Lifecycle,
+        tools: Supply,
     ) -> None:
         self._database = database
         self._store = store
@@ -45,6 +47,7 @@ class Supervisor:
         self._cleanup = cleanup
         self._recovery = recovery
         self._lifecycle = lifecycle
+        self._tools = tools
         self._trouble: dict[str, str] = {}
 
     def trouble(self) -> tuple[str, ...]:
@@ -58,6 +61,7 @@ class Supervisor:
             watchers.create_task(self._keep("live sessions", self._watch_live))
             watchers.create_task(self._keep("lifecycle", self._watch_lifecycle))
             watchers.create_task(self._keep("refused hosts", self._watch_refused_hosts))
+            watchers.create_task(self._keep("tools", self._watch_tools))
             watchers.create_task(self._keep("directories", self._cleanup.sweep_directories, once=True))
             for engine in self._roster:
                 watchers.create_task(self._watch_engine(engine), name=f"watch {engine.name}")
@@ -113,6 +117,12 @@ class Supervisor:
             await self._cleanup.take_in_refusals()
             self._trouble.pop("refused hosts", None)
             await asyncio.sleep(_REFUSED_SECONDS)
+
+    async def _watch_tools(self) -> None:
+        while True:
+            await self._tools.uphold()
+            self._trouble.pop("tools", None)
+            await asyncio.sleep(_TAKE_UP_SECONDS)
 
     async def _watch_lifecycle(self) -> None:
         while True:

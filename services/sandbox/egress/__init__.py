@@ -6,13 +6,17 @@ Python's own library alone.
 
 from services.sandbox.egress.bundle import REPOSITORY, Bundle, Runtime, own_runtime, usual_runtime
 from services.sandbox.egress.environment import proxy_environment
+from services.sandbox.egress.inlet import HTTP_SOCKET
+from services.sandbox.egress.inlet import PORT as TOOLS_PORT
 from services.sandbox.egress.refusal import Refusal, read_refusal
 from services.sandbox.egress.rules import encode_rules
 from services.sandbox.egress.serve import READY
 
 __all__ = [
+    "HTTP_SOCKET",
     "READY",
     "REPOSITORY",
+    "TOOLS_PORT",
     "Bundle",
     "Refusal",
     "Runtime",

@@ -23,8 +23,9 @@ _ROOT = "opt/pinfold"
 _PACKAGES = ("services", "services/policy", "services/sandbox", "services/sandbox/egress")
 _MODULES = (
     "policy/decision", "policy/domains", "sandbox/egress/bodies", "sandbox/egress/destinations", "sandbox/egress/door",
-    "sandbox/egress/heads", "sandbox/egress/proxy", "sandbox/egress/refusal", "sandbox/egress/relay",
-    "sandbox/egress/rules", "sandbox/egress/serve", "sandbox/egress/tally", "sandbox/egress/tls",
+    "sandbox/egress/heads", "sandbox/egress/inlet", "sandbox/egress/proxy", "sandbox/egress/refusal",
+    "sandbox/egress/relay", "sandbox/egress/rules", "sandbox/egress/serve", "sandbox/egress/tally",
+    "sandbox/egress/tls",
 )  # fmt: skip
 """They need nothing but Python's own library; the packages they lie in are empty in the image."""
 

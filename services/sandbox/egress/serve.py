@@ -7,9 +7,11 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 
 from services.policy.domains import DomainPolicy
+from services.sandbox.egress import inlet
 from services.sandbox.egress.destinations import Destinations
 from services.sandbox.egress.door import keep_open, take_over
 from services.sandbox.egress.heads import HEAD_LIMIT
@@ -26,14 +28,29 @@ _OUTPUT = 1
 
 
 def main(arguments: list[str]) -> None:
-    """Be the door (`door HANDOVER`), or the proxy (`proxy HANDOVER RULES`)."""
+    """Be the door (`door HANDOVER`), the proxy (`proxy HANDOVER RULES`), or one of the ways to the tools.
+
+    `door HANDOVER SOCKET` is a door that leads to a socket as well, on a port of its own; `inlet SOCKET` does only
+    that.
+    """
     match arguments:
         case ["door", handover]:
             keep_open(Path(handover))
+        case ["door", handover, target]:
+            threading.Thread(target=_be_inlet, args=(target,), daemon=True).start()
+            keep_open(Path(handover))
+        case ["inlet", target]:
+            _be_inlet(target)
         case ["proxy", handover, rules]:
             asyncio.run(serve(Path(handover), read_rules(rules)))
         case _:
-            sys.exit("expected: door HANDOVER, or proxy HANDOVER RULES")
+            sys.exit("expected: door HANDOVER [SOCKET], proxy HANDOVER RULES, or inlet SOCKET")
+
+
+def _be_inlet(target: str) -> None:
+    listening = inlet.listen()
+    _write(READY)
+    asyncio.run(inlet.carry(listening, target))
 
 
 async def serve(handover: Path, policy: DomainPolicy) -> None:

@@ -112,6 +112,7 @@ def _sandbox(agent: Agent) -> Iterator[Setting]:
         ("cpus", "unlimited" if settings.cpus is None else f"{settings.cpus:g}"),
         ("pids", "unlimited" if settings.pids is None else str(settings.pids)),
         ("network", settings.network),
+        ("tools", settings.tools),
         ("output_limit", size(settings.output_limit)),
         ("secrets", list(settings.secrets)),
         ("environment", [f"{name}={value}" for name, value in settings.environment.items()]),

@@ -2,9 +2,12 @@
 
 | container | its network | what it does |
 | --- | --- | --- |
-| `<sandbox>-door` | a new one, with the loopback device alone | listens there and hands the socket on |
+| `<sandbox>-door` | a new one, with the loopback device alone | listens there and hands it on; leads to tools |
 | `<sandbox>-proxy` | the engine's bridge | answers what comes in through that socket |
 | `<sandbox>` | the door's | what it will |
+
+A sandbox that reaches Pinfold's tools over HTTP has a door even where it needs no proxy; the door of one with an open
+network is on the engine's bridge.
 
 They end and go with their sandbox. The engine keeps them going, so no Pinfold needs to be there; what the proxy
 refused stands in its log until somebody takes it in. They carry labels of their own, so that nobody takes them for
@@ -23,6 +26,7 @@ import msgspec
 
 from services.errors import EngineError
 from services.sandbox.egress import (
+    HTTP_SOCKET,
     READY,
     REPOSITORY,
     Bundle,
@@ -53,13 +57,16 @@ EGRESS_SESSION_LABEL = "pinfold.egress.session"
 _HANDOVER = "/dev/shm/door"
 """In the memory that door and proxy share, and the sandbox has no part in."""
 
+_SOCKETS = "/dev/tools"
+"""Where a door finds the sockets of the tool server."""
+
 _NOBODY = "65534:65534"
 _READY_SECONDS = 20.0
 _LOG_FILE = 1024 * 1024
 _READ_AT_ONCE = 4 * _LOG_FILE
 _STOP_SECONDS = 3
 _WORDS = 4 * 1024
-_MEMORY = {"door": 48 * 1024 * 1024, "proxy": 192 * 1024 * 1024}
+_MEMORY = {"door": 48 * 1024 * 1024, "inlet": 48 * 1024 * 1024, "proxy": 192 * 1024 * 1024}
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 
 
@@ -83,7 +90,7 @@ class Egress:
         self._importing = asyncio.Lock()
 
     async def make(self, link: Link, spec: SandboxSpec, base: str) -> WayOut:
-        """Make a door and a proxy that do not run yet; those of the session that exist are kept.
+        """Make what a sandbox needs, a door at least, not running yet; what the session has already is kept.
 
         Args:
             link: The engine.
@@ -94,28 +101,39 @@ class Egress:
             EngineError: They cannot be made here.
         """
         bundle = Bundle(_runtime(link))
+        tools = (f"{_SOCKETS}/{HTTP_SOCKET}",) if spec.inlet else ()
+        if spec.network != "allowlist":
+            what = f"cannot lead {spec.agent} to its tools"
+            await self._import(link, bundle, what)
+            door = await self._make(link, bundle, spec, f"{base}-door", ("inlet", *tools), what)
+            return WayOut(f"container:{door}")
         what = f"cannot keep {spec.agent} to its allowed domains"
         await self._import(link, bundle, what)
-        door = await self._make(link, bundle, spec, f"{base}-door", ("door", _HANDOVER), what)
+        door = await self._make(link, bundle, spec, f"{base}-door", ("door", _HANDOVER, *tools), what)
         rules = encode_rules(spec.allowed_domains)
         await self._make(link, bundle, spec, f"{base}-proxy", ("proxy", _HANDOVER, rules), what)
         return WayOut(f"container:{door}", proxy_environment())
 
     async def open(self, link: Link, base: str) -> None:
-        """Start both and wait until the proxy answers; does nothing when they run.
+        """Start all there is and wait until it answers; does nothing when it runs.
 
         Raises:
             EngineError: It does not come up; says what it said.
         """
         what = "cannot start the proxy to the allowed domains"
+        last = f"{base}-door"
         for name in (f"{base}-door", f"{base}-proxy"):
             try:
                 await link.control.call(what, partial(_start, name=name))
+                last = name
             except Refused as refused:
+                if refused.status == 404 and name != last:
+                    what = "cannot start the way to the tools"
+                    continue
                 raise EngineError(what, why=plain(refused.reason), fix=_python_needed(link)) from refused
         try:
             async with asyncio.timeout(_READY_SECONDS):
-                said = await self._await_ready(link, f"{base}-proxy", what)
+                said = await self._await_ready(link, last, what)
         except TimeoutError:
             said = f"it did not answer within {_READY_SECONDS:.0f} seconds"
         if said:
@@ -180,7 +198,11 @@ class Egress:
     ) -> str:
         labels = {EGRESS_LABEL: self._home_id, EGRESS_SESSION_LABEL: spec.session}
         role = arguments[0]
-        ipc = "shareable" if role == "door" else f"container:{name.removesuffix('-proxy')}-door"
+        ipc = f"container:{name.removesuffix('-proxy')}-door" if role == "proxy" else "shareable"
+        outside = role == "proxy" or (role == "inlet" and spec.network == "open")
+        places = [*((place, place) for place in bundle.runtime.mounts)]
+        if spec.inlet and role != "proxy":
+            places.append((spec.inlet, _SOCKETS))
 
         def create(client: APIClient) -> object:
             return client.create_container(
@@ -190,7 +212,7 @@ class Egress:
                 user=_NOBODY,
                 environment=_ENVIRONMENT,
                 labels=labels,
-                host_config=_host_config(client, bundle, role, ipc, self._names),
+                host_config=_host_config(client, role, ipc, places, self._names if role == "proxy" else {}, outside),
                 use_config_proxy=False,
             )
 
@@ -248,24 +270,25 @@ def _remove(client: APIClient, container: str) -> None:
     client.remove_container(container, force=True, v=True)
 
 
-def _host_config(client: APIClient, bundle: Bundle, role: str, ipc: str, names: Mapping[str, str]) -> dict[str, Any]:
+def _host_config(
+    client: APIClient, role: str, ipc: str, places: list[tuple[str, str]], names: Mapping[str, str], outside: bool
+) -> dict[str, Any]:
     """As closed as a sandbox's: no capability, nothing writable but shared memory, nothing of this machine but Python.
 
     A proxy that fails is started again by the engine; a door never is, since it would open another network.
     """
     from docker.types import LogConfig, Mount
 
-    way_out: dict[str, Any] = {"network_mode": "none"}
+    way_out: dict[str, Any] = {"network_mode": "bridge" if outside else "none"}
     if role == "proxy":
-        way_out = {
-            "network_mode": "bridge",
+        way_out |= {
             "extra_hosts": dict(names),
             "dns_search": ["."],
             "restart_policy": {"Name": "on-failure"},
         }
     memory = _MEMORY[role]
     return client.create_host_config(
-        mounts=[Mount(place, place, type="bind", read_only=True) for place in bundle.runtime.mounts],
+        mounts=[Mount(target, source, type="bind", read_only=True) for source, target in places],
         ipc_mode=ipc,
         shm_size=64 * 1024,
         cap_drop=["ALL"],

@@ -126,7 +126,7 @@ class DockerEngine:
             EngineError: Something the spec needs is not to be had: a mount's source, the container's name.
         """
         link = await self._linker.link()
-        if spec.network != "allowlist":
+        if spec.network != "allowlist" and not spec.inlet:
             return await self._create(link, spec, secrets, WayOut("bridge" if spec.network == "open" else "none"))
         try:
             way_out = await self._egress.make(link, spec, container_name(spec))

@@ -55,7 +55,7 @@ def test_this_python_is_mounted_and_the_place_of_the_engines_init_is_not() -> No
 def test_the_sources_run_alone(unpacked: Path) -> None:
     command = [sys.executable, "-I", "-S", "-B", str(unpacked)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
-    assert ran.stderr == "expected: door HANDOVER, or proxy HANDOVER RULES\n"
+    assert ran.stderr == "expected: door HANDOVER [SOCKET], proxy HANDOVER RULES, or inlet SOCKET\n"
 
 
 @pytest.mark.parametrize("text", ["", "{}", "7", "[1]", '["a", null]'])

@@ -1,0 +1,1 @@
+"""Programs that run inside sandboxes, beside the token; nothing here is imported."""

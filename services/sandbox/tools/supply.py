@@ -1,0 +1,57 @@
+"""Tools given to a session that starts, and kept going while any session has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from services.agents import AgentConfig
+from services.home import BlockingCalls, Database, Home
+from services.sandbox.model import Session
+from services.sandbox.tools.delivery import Delivery
+from services.sandbox.tools.grants import grant_for
+from services.sandbox.tools.process import ServerProcess
+from services.sandbox.tools.tokens import Tokens
+
+
+class Supply:
+    """Supplies the sessions of a home with tools.
+
+    Args:
+        home: Whose.
+        database: Where tokens are kept.
+        calls: Threads for files and processes.
+        now: The clock, nanoseconds since 1970.
+    """
+
+    def __init__(self, home: Home, database: Database, calls: BlockingCalls, now: Callable[[], int]) -> None:
+        self._calls = calls
+        self._tokens = Tokens(database, now)
+        self._server = ServerProcess(home, calls)
+
+    async def give(
+        self, session: Session, delivery: Delivery, config: AgentConfig, owner: tuple[int, int] | None
+    ) -> None:
+        """Put a token into a recorded session's files, and see to it that somebody serves.
+
+        Args:
+            session: Whose token it is.
+            delivery: What it finds of its tools.
+            config: Its agent's, which says what it is granted.
+            owner: Whom the sandbox runs as, where that is somebody else; uid and gid.
+
+        Raises:
+            OSError: The disk refuses.
+            SessionError: No server comes up.
+        """
+        token = await self._tokens.issue(grant_for(session.id, session.agent, config))
+        await self._calls.run(delivery.write, token, owner)
+        await self._server.ensure()
+
+    async def uphold(self) -> None:
+        """Start a server again where sessions have tools and nobody serves.
+
+        Raises:
+            SessionError: It does not come up.
+        """
+        if await self._tokens.in_use():
+            await self._server.ensure()
