@@ -11,6 +11,9 @@ from services.errors import DatabaseError
 _PATIENCE = 5.0
 _PAUSE = 0.02
 
+_CHECKPOINT_PAGES = 4000
+"""Of 4 KiB: how long the log of writes may grow before they are moved to the file, which waits for the disk."""
+
 _REASONS = {
     "SQLITE_BUSY": ("another program holds it for writing", "Try again, or end that program."),
     "SQLITE_FULL": ("the disk is full", "Free some space."),
@@ -36,6 +39,7 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         _switch_to_wal(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         connection.execute("PRAGMA foreign_keys = ON")
     except sqlite3.Error as error:
         connection.close()

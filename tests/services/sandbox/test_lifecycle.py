@@ -141,19 +141,21 @@ async def test_what_is_never_idle_is_never_stopped(world: World, clock, sandbox)
 
 @pytest.mark.usefixtures("wakeable")
 async def test_output_keeps_a_sandbox_busy(world: World, clock):
-    world.agent(script="echo up; while read line < wake; do echo $line; done", sandbox=HOURLY)
+    world.agent(script="exec 3<>wake; echo up; while read line <&3; do echo $line; done", sandbox=HOURLY)
     async with looked_after(world, clock) as pinfold:
         session = await quiet(pinfold)
         for said in ("one", "two", "three"):
             await pass_time(pinfold, clock, 0.8 * HOUR)
-            await asyncio.to_thread(wake, world, said)
+            wake(world, said)
             await printed(pinfold, session.id, said)
             await pass_time(pinfold, clock, 0.3 * HOUR)
         assert await is_still_running(pinfold, session)
 
 
 def wake(world: World, text: str) -> None:
-    (world.home.default_workspace("worker") / "wake").write_text(text + "\n")
+    door = os.open(world.home.default_workspace("worker") / "wake", os.O_WRONLY | os.O_NONBLOCK)
+    os.write(door, f"{text}\n".encode())
+    os.close(door)
 
 
 @pytest.fixture
