@@ -1,6 +1,7 @@
 """Every check and every test: `python -m tests`, with options for pytest after it.
 
-Runs ruff, mypy and import-linter, says in a line each how they went, and pytest last. Exits 0 only when all passed.
+Runs ruff, mypy and import-linter, says in a line each how they went, and pytest last, on every core. Exits 0 only when
+all passed.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ CHECKS: tuple[tuple[str, ...], ...] = (
     ("lint-imports",),
 )
 
+SPREAD = ("--numprocesses=auto", "--dist=loadfile")
+"""A file's tests share what is dear to make, so they stay in one process."""
+
 
 def run_all(pytest_options: list[str]) -> int:
     """Run the checks and the tests; the exit status is 1 when anything failed."""
     failed = [check for check in CHECKS if not _passes(check)]
-    command = [sys.executable, "-m", "pytest", *pytest_options]
+    command = [sys.executable, "-m", "pytest", *SPREAD, *pytest_options]
     pytest = subprocess.run(command, cwd=ROOT, env=_environment(), check=False)
     for check in failed:
         _say(f"failed: {' '.join(check)}")

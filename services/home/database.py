@@ -112,13 +112,16 @@ class _Worker(ABC, threading.Thread):
 
 
 class _Writer(_Worker):
-    """Runs a group of jobs in one transaction, each in a savepoint of its own."""
+    """Runs a group of jobs in one transaction, each in a savepoint of its own unless it is alone."""
 
     def _run_group(self, connection: sqlite3.Connection, group: list[_Request]) -> None:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            for request in group:
-                self._run_in_savepoint(connection, request)
+            if len(group) == 1:
+                group[0].result = group[0].job(connection)
+            else:
+                for request in group:
+                    self._run_in_savepoint(connection, request)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
