@@ -1,12 +1,14 @@
 """Times get, set, incr and push on namespaces, and pages of a scope with a million keys.
 
 Beside it in the same run: aiosqlite called once an operation and plain sqlite3 without a thread, on the same table for
-single keys and the same layout of lists, and diskcache. What is not installed is left out and said.
+single keys and the same layout of lists, diskcache, and redis from asyncio over its socket, which writes its log once a
+second. What is not installed is left out and said.
 """
 
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import statistics
 import sys
@@ -142,6 +144,29 @@ async def diskcache(place: Path) -> dict[str, float]:
     return rates
 
 
+@asynccontextmanager
+async def redis(place: Path) -> AsyncIterator[dict[str, Operation]]:
+    """The operations as redis-server does them, one call each; it writes what it did to a log once a second."""
+    door = place / "redis.sock"
+    command = ["redis-server", "--port", "0", "--unixsocket", str(door), "--dir", str(place), "--appendonly", "yes"]
+    server = await asyncio.create_subprocess_exec(*command, "--save", "", stdout=asyncio.subprocess.DEVNULL)
+    client = import_module("redis.asyncio").Redis(unix_socket_path=str(door))
+    try:
+        while not door.exists():  # noqa: ASYNC110 - a program tells nobody that it is ready
+            await asyncio.sleep(0.01)
+        await client.ping()
+        yield {
+            "set": lambda number: client.set(*parameters("set", number)),
+            "get": lambda number: client.get(*parameters("get", number)),
+            "incr": lambda number: client.incr(*parameters("incr", number)),
+            "push": lambda number: client.rpush(*parameters("push", number)),
+        }
+    finally:
+        await client.aclose()
+        server.terminate()
+        await server.wait()
+
+
 async def rate(operation: Operation, times: int, callers: int) -> float:
     """Operations a second with so many callers at once."""
 
@@ -168,6 +193,10 @@ async def rates(place: Path) -> list[Result]:
             async with aiosqlite(part) as theirs:
                 for name in OPERATIONS:
                     measured.setdefault((name, "aiosqlite"), []).append(await rate(theirs[name], TIMES_ALONE, 1))
+        if redis_is_here():
+            async with redis(part) as theirs:
+                for name in OPERATIONS:
+                    measured.setdefault((name, "redis"), []).append(await rate(theirs[name], TIMES_ALONE, 1))
         for other, how in (("sqlite3", plain_sqlite), ("diskcache", diskcache)):
             if find_spec(other):
                 for name, found in (await how(part)).items():
@@ -176,14 +205,20 @@ async def rates(place: Path) -> list[Result]:
     return [row for name in OPERATIONS for row in _rows(name, medians)]
 
 
+def redis_is_here() -> bool:
+    """Whether both the server and its client are installed."""
+    return bool(shutil.which("redis-server") and find_spec("redis"))
+
+
 def _rows(name: str, medians: dict[tuple[str, str], float]) -> list[Result]:
     baseline = medians.get((name, "aiosqlite"), 0.0)
     together, alone = medians[name, "together"], medians[name, "alone"]
     holds = together >= LEAST * baseline
-    rows = [
-        Result(f"namespace-{name}-50-callers", together, "ops/s", baseline, f">={LEAST:g}x-aiosqlite", holds),
-        Result(f"namespace-{name}-one-caller", alone, "ops/s", baseline),
-    ]
+    rows = [Result(f"namespace-{name}-50-callers", together, "ops/s", baseline, f">={LEAST:g}x-aiosqlite", holds)]
+    if redis_rate := medians.get((name, "redis")):
+        rows.append(Result(f"namespace-{name}-one-caller", alone, "ops/s", redis_rate, ">1x-redis", alone > redis_rate))
+    else:
+        rows.append(Result(f"namespace-{name}-one-caller", alone, "ops/s", baseline))
     others = [other for other in ("sqlite3", "diskcache") if (name, other) in medians]
     return rows + [Result(f"{other}-{name}", medians[name, other], "ops/s", baseline) for other in others]
 
@@ -247,7 +282,8 @@ def main() -> int:
     for other in ("aiosqlite", "diskcache"):
         if not find_spec(other):
             print(f"not measured: {other} is not installed")
-    print("not measured: redis-server")
+    if not redis_is_here():
+        print("not measured: redis-server, or its client for Python, is not installed")
     with tempfile.TemporaryDirectory(prefix="pinfold-benchmark-") as place:
         for result in asyncio.run(_measure(Path(place))):
             print(result.line())
