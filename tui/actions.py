@@ -140,6 +140,29 @@ ACTIONS: tuple[Action, ...] = (
     Action("agent.undo", "undo save", "Write the file again as it was before it was saved", ("u",), Scope.AGENTS, 4),
     Action("agent.discard", "drop changes", "Forget the changes that are not saved", ("X",), Scope.AGENTS, 40),
     Action("agent.try", "try", "Try what the agent may do: a path, a command, a host", ("t",), Scope.AGENTS, 42),
+    # memory
+    Action("memory.new", "new", "Set a key, store a row, or put an entry into the archive", ("n",), Scope.MEMORY, 10),
+    Action("memory.edit", "edit", "Edit the value, checked while it is typed", ("e",), Scope.MEMORY, 12),
+    Action("memory.save", "save", "Look at the difference, then write it", ("ctrl+s",), Scope.MEMORY, 2),
+    Action("memory.undo", "undo", "Take the last change back, with value and time left", ("u",), Scope.MEMORY, 13),
+    Action(
+        "memory.operate", "more", "Everything else that can be done: count, push, pop, fork", ("o",), Scope.MEMORY, 14
+    ),
+    Action("memory.expire", "time", "Change how long the key lives", ("t",), Scope.MEMORY, 16),
+    Action("memory.increase", "count up", "Add to the counter", ("plus",), Scope.MEMORY),
+    Action("memory.decrease", "count down", "Subtract from the counter", ("minus",), Scope.MEMORY),
+    Action("memory.pin", "pin", "Keep the row from hygiene, or no longer", ("p",), Scope.MEMORY, 17),
+    Action("memory.search", "search", "Search scopes, agents, core blocks and archives", ("s",), Scope.MEMORY, 18),
+    Action("memory.delete", "delete", "Delete the row, or all marked", ("D", "delete"), Scope.MEMORY, 30),
+    Action("memory.delete_matching", "delete matching", "Delete the keys of a pattern", ("M",), Scope.MEMORY),
+    Action("memory.clear", "clear", "Delete every key of the scope", ("C",), Scope.MEMORY),
+    Action("memory.move", "re-scope", "Move the key, or all marked, to another scope", ("m",), Scope.MEMORY, 32),
+    Action("memory.reveal", "secrets", "Show secrets, or hide them", ("v",), Scope.MEMORY, 34),
+    Action("memory.export", "export", "Write keys or rows to a file, as JSON Lines", ("E",), Scope.MEMORY),
+    Action("memory.take_in", "import", "Read keys or rows from a file", ("I",), Scope.MEMORY),
+    Action("memory.snapshot", "snapshot", "Write everything in the scope to a file", ("w",), Scope.MEMORY),
+    Action("memory.restore", "restore", "Replace everything in the scope by a snapshot", ("W",), Scope.MEMORY),
+    Action("memory.stop", "stop file", "Stop the export or import", ("K",), Scope.MEMORY, 3),
     # sandboxes
     Action(
         "session.start",
@@ -208,6 +231,7 @@ _KEY_NAMES = {
     "slash": "/",
     "asterisk": "*",
     "plus": "+",
+    "minus": "-",
     "backspace": "⌫",
     "ampersand": "&",
     "exclamation_mark": "!",

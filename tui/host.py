@@ -32,6 +32,12 @@ EXCLUSIVE = frozenset(
         "trial",
         "effective",
         "answer",
+        "memory follow",
+        "memory files",
+        "memory page",
+        "memory item",
+        "memory tree",
+        "memory search",
     }
 )
 """The kinds of tasks of which only the newest matters."""

@@ -14,6 +14,7 @@ from textual.markup import escape
 
 from tui.actions import ACTIONS, Action, Scope, key_name
 from tui.host import host
+from tui.screens.frame import FrameScreen
 from tui.states import state_word
 
 _MOST = 200
@@ -54,6 +55,9 @@ class Everything(Provider):
 
     def _commands(self) -> Iterator[Command]:
         yield from self._actions()
+        if isinstance(self.screen, FrameScreen):
+            for name, help_text, run in self.screen.commands():
+                yield Command(name, help_text, run)
         yield from self._agents()
         yield from self._sessions()
         yield from self._themes()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on
@@ -134,6 +134,10 @@ class FrameScreen(Screen[None]):
     def subject(self) -> tuple[str, str, str]:
         """What the screen is about now: an agent's alias or "", a session's id or "", and its name for people."""
         return "", "", ""
+
+    def commands(self) -> Iterable[tuple[str, str, Callable[[], object]]]:
+        """What the palette offers beside the actions: a clean name, what it does, and how it is done."""
+        return ()
 
     def leave(self) -> None:
         """Go one step back inside the screen."""

@@ -56,7 +56,6 @@ PICTURES = [
     Picture("sandboxes-terminal", (120, 36), "terminal", ("3", "j", "j"), ("2 failed",)),
     Picture("no-agents", SMALL, "pinfold-dark", ("1",), ("No agents yet",), empty=True),
     Picture("no-sessions", SMALL, "pinfold-dark", ("3",), ("No sessions yet",), empty=True),
-    Picture("memory", SMALL, "pinfold-dark", ("2",), ("not built yet",), empty=True),
 ]
 
 

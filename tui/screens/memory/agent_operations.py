@@ -1,0 +1,229 @@
+"""What can be done with what an agent stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from services.errors import ChangedMeanwhile, NothingThere
+from services.memory import CONVERSATION, CORE, DAILY, Draft, Retention, Row
+from tui.figures import counted, size
+from tui.screens.memory.doing import Outcome, Subject, Undo, Values, log
+from tui.screens.memory.items import Item
+from tui.screens.memory.operations import KEY, NEW_KEY, Operation, Parameter, read_fraction
+from tui.screens.memory.places import AgentRows, Place
+
+if TYPE_CHECKING:
+    from services.memory import AgentMemory
+    from services.pinfold import Pinfold
+
+_CONTENT = Parameter("content", "Content", "what to remember")
+_IMPORTANCE = Parameter(
+    "importance",
+    "Importance",
+    "0 to 1; empty: estimated",
+    read_fraction,
+    begin=lambda subject: "" if subject.item is None else f"{subject.item.importance or 0:g}",
+)
+_NEW_IMPORTANCE = Parameter("importance", "Importance", "0 to 1; empty: estimated", read_fraction)
+_PINNED = Parameter("pinned", "Pinned", read=lambda typed: typed == "yes", options=(("no", "no"), ("yes", "yes")))
+_CATEGORY = Parameter(
+    "category",
+    "Category",
+    f"{CORE}, {DAILY}, {CONVERSATION} or another word",
+    begin=lambda subject: (subject.item.category if subject.item else _category_of(subject.place)) or CORE,
+)
+_SESSION = Parameter("session", "Session", "the id of a session, or nothing")
+_BY = Parameter("by", "Replaced by", "the key of the newer row")
+_DAYS = Parameter("days", "Keep days", "conversation rows older than this go", read_fraction, begin=lambda _: "30")
+
+
+def in_rows(place: Place, _: Item | None) -> bool:
+    """Whether an agent's rows are shown."""
+    return isinstance(place, AgentRows)
+
+
+def on_row(place: Place, item: Item | None) -> bool:
+    """Whether the cursor is on a row of an agent."""
+    return isinstance(place, AgentRows) and item is not None
+
+
+def alias_of(place: Place) -> str:
+    """The agent whose rows are shown."""
+    assert isinstance(place, AgentRows)
+    return place.alias
+
+
+def memory_of(subject: Subject) -> AgentMemory:
+    """The memory that is shown.
+
+    Raises:
+        PinfoldError: It cannot be reached.
+    """
+    return subject.pinfold.agent_memories.of(alias_of(subject.place))
+
+
+def undo_rows(alias: str, label: str, before: Sequence[tuple[str, Row | None]], after: Sequence[Row | None]) -> Undo:
+    """How changes of an agent's rows are taken back.
+
+    Args:
+        alias: The agent.
+        label: What was done, clean.
+        before: Keys, and what was there.
+        after: What the change left for each of them.
+    """
+
+    async def back(pinfold: Pinfold, anyway: bool) -> None:
+        memory = pinfold.agent_memories.of(alias)
+        if not anyway:
+            for (key, _), left in zip(before, after, strict=True):
+                if await memory.get(key, alias) != left:
+                    raise ChangedMeanwhile(f"{key!r} was not put back", why="it was changed meanwhile")
+        for key, _ in (pair for pair in before if pair[1] is None):
+            await memory.forget(key)
+        await memory.take_in([row for _, row in before if row is not None])
+        await log(pinfold, "undo", label, alias)
+
+    return Undo(label, back)
+
+
+async def change_row(subject: Subject, verb: str, key: str, draft: Draft) -> Undo:
+    """Store a row over what is there, and tell how to take it back."""
+    alias, memory = alias_of(subject.place), memory_of(subject)
+    before = await memory.get(key, alias)
+    after = await memory.store(draft)
+    await log(subject.pinfold, verb, key, alias)
+    return undo_rows(alias, f"{verb} {key}", [(key, before)], [after])
+
+
+def redrafted(row: Row, **changes: object) -> Draft:
+    """What storing a row again needs, with some of it changed."""
+    import msgspec
+
+    draft = Draft(
+        key=row.key,
+        content=row.content,
+        category=row.category,
+        session=row.session,
+        importance=row.importance,
+        pinned=row.pinned,
+    )
+    return msgspec.structs.replace(draft, **changes)
+
+
+async def _store(subject: Subject, values: Values) -> Outcome:
+    draft = Draft(
+        key=values["key"],
+        content=values["content"],
+        category=values["category"],
+        session=values["session"],
+        importance=values["importance"],
+        pinned=values["pinned"],
+    )
+    undo = await change_row(subject, "store", draft.key, draft)
+    return Outcome(f"{draft.key} is stored", undo=undo, item=draft.key)
+
+
+async def _weigh(subject: Subject, values: Values) -> Outcome:
+    memory = memory_of(subject)
+    row = await memory.get(values["key"], alias_of(subject.place))
+    if row is None:
+        raise NothingThere(f"{values['key']!r} is not stored any more")
+    draft = redrafted(row, category=values["category"], importance=values["importance"], session=values["session"])
+    undo = await change_row(subject, "store", row.key, draft)
+    return Outcome(f"{row.key} is stored", undo=undo, item=row.key)
+
+
+async def pin(subject: Subject) -> Outcome:
+    """Pin the row under the cursor, or take the pin out."""
+    assert subject.item is not None
+    alias, memory, key = alias_of(subject.place), memory_of(subject), subject.key
+    before = await memory.get(key, alias)
+    pinned = before is not None and not before.pinned
+    if not await memory.pin(key, pinned):
+        raise NothingThere(f"{key!r} is not stored any more")
+    await log(subject.pinfold, "pin" if pinned else "unpin", key, alias)
+    undo = undo_rows(alias, f"pin {key}", [(key, before)], [await memory.get(key, alias)])
+    return Outcome(f"{key} is {'pinned' if pinned else 'not pinned any more'}", undo=undo, item=key)
+
+
+async def _supersede(subject: Subject, values: Values) -> Outcome:
+    alias, memory, key = alias_of(subject.place), memory_of(subject), values["key"]
+    before = await memory.get(key, alias)
+    if not await memory.supersede(key, values["by"]):
+        raise NothingThere("one of the two rows is not stored")
+    await log(subject.pinfold, "supersede", f"{key} {values['by']}", alias)
+    undo = undo_rows(alias, f"supersede {key}", [(key, before)], [await memory.get(key, alias)])
+    return Outcome(f"{key} is superseded by {values['by']}", undo=undo, item=key)
+
+
+async def _tidy(subject: Subject, values: Values, *, dry_run: bool) -> Outcome:
+    retention = Retention({CONVERSATION: values["days"] or 0.0})
+    pruned = await memory_of(subject).tidy(retention, subject.pinfold.now(), dry_run=dry_run)
+    rows = [f"{category}: {counted(count, 'row')}" for category, count in pruned.rows.items()]
+    total = f"{counted(pruned.total, 'row')}, {size(pruned.size)}"
+    if dry_run:
+        return Outcome("", [f"would go: {total}", *rows])
+    await log(subject.pinfold, "tidy", total, alias_of(subject.place))
+    return Outcome(f"{total} deleted")
+
+
+async def _would_tidy(subject: Subject, values: Values) -> Outcome:
+    return await _tidy(subject, values, dry_run=True)
+
+
+async def _do_tidy(subject: Subject, values: Values) -> Outcome:
+    return await _tidy(subject, values, dry_run=False)
+
+
+async def forget(pinfold: Pinfold, alias: str, keys: Sequence[str]) -> tuple[int, Undo | None]:
+    """Delete rows of an agent, and tell how many, and how to take it back."""
+    memory = pinfold.agent_memories.of(alias)
+    before = [(key, await memory.get(key, alias)) for key in keys]
+    there = [(key, row) for key, row in before if row is not None]
+    for key, _ in there:
+        await memory.forget(key)
+    label = f"forget {' '.join(key for key, _ in there[:3])}"
+    await log(pinfold, "forget", label, alias)
+    return len(there), undo_rows(alias, label, there, [None] * len(there)) if there else None
+
+
+def _category_of(place: Place) -> str:
+    return place.category if isinstance(place, AgentRows) else ""
+
+
+STORE = Operation(
+    "store",
+    "store a row",
+    "Store something over the row with the same key",
+    _store,
+    in_rows,
+    (NEW_KEY, _CONTENT, _CATEGORY, _NEW_IMPORTANCE, _PINNED, _SESSION),
+)
+OPERATIONS = (
+    STORE,
+    Operation(
+        "weigh",
+        "category, importance",
+        "Change category, importance and session of a row",
+        _weigh,
+        on_row,
+        (
+            KEY,
+            _CATEGORY,
+            _IMPORTANCE,
+            Parameter("session", "Session", begin=lambda subject: subject.item.of.session if subject.item else ""),
+        ),
+    ),
+    Operation("supersede", "supersede", "Mark a row as replaced by another", _supersede, on_row, (KEY, _BY)),
+    Operation(
+        "would-tidy",
+        "hygiene, dry run",
+        "Tell what would be deleted",
+        _would_tidy,
+        in_rows,
+        (_DAYS,),
+        harmless=True,
+    ),
+    Operation("tidy", "hygiene", "Delete old conversation rows for good, not pinned ones", _do_tidy, in_rows, (_DAYS,)),
+)
