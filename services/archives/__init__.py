@@ -1,6 +1,6 @@
 """What operations kept of agents: written so that nothing is lost, verified, browsed, compared, read back, purged."""
 
-from services.archives.archives import Archives, Retention, Wanted
+from services.archives.archives import Archives, Wanted
 from services.archives.manifest import (
     About,
     AboutAgent,
@@ -26,6 +26,7 @@ from services.archives.model import (
     Work,
     result_of,
 )
+from services.archives.purging import Retention
 from services.archives.reading.model import (
     LISTED_CHANGES,
     Change,

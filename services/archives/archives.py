@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from services.activity import ActivityLog, Events
 from services.agents import alias_fault
@@ -15,9 +16,14 @@ from services.archives import layout
 from services.archives.index import Index, Indexed
 from services.archives.listing import OnDisk, find_on_disk, on_disk, together
 from services.archives.model import Archive, ArchiveDraft, ArchiveKind, ArchiveState, Work
-from services.archives.reading.model import Comparison, Limits, LivingAgent, Verification
+from services.archives.purging import Retention, beyond, remove
+from services.archives.reading.checksums import Sums, read_sums
+from services.archives.reading.comparison import compared
+from services.archives.reading.files import Folder
+from services.archives.reading.model import Comparison, Finding, Limits, LivingAgent, Verification
 from services.archives.reading.opened import OpenArchive
-from services.archives.working import explained
+from services.archives.reading.verifying import verify
+from services.archives.working import Gauge, explained, told
 from services.archives.writing.files import sync_directory
 from services.archives.writing.ledger import Beginning, Ledger
 from services.archives.writing.sealing import end_ledger
@@ -44,21 +50,6 @@ class Wanted:
     state: ArchiveState | None = None
     older_than: float = 0.0
     purged: bool = False
-
-
-@dataclass(frozen=True)
-class Retention:
-    """Which archives are kept no longer; at least one of the first two is set.
-
-    Attributes:
-        older_than: Those made more than so many seconds ago go.
-        total_size: The oldest go until the others have at most so many bytes.
-        alias: Only this agent's; "" is all.
-    """
-
-    older_than: float | None = None
-    total_size: int | None = None
-    alias: str = ""
 
 
 _ALL = Wanted()
@@ -163,15 +154,42 @@ class Archives:
             ArchiveNotFound: It is not on the disk.
             ArchiveDamaged: Its manifest cannot be read.
         """
-        raise NotImplementedError
+        row, disk = await self._find(archive)
+        if disk is None or disk.partial:
+            raise _not_there(archive, row)
+        if disk.problem and disk.manifest is None:
+            raise ArchiveDamaged(f"cannot read the archive {archive}", why=disk.problem)
+        expected = row.manifest if row else ""
+        sums = await self._calls.run(_sums_of, disk.path, expected, self._limits)
+        if sums.manifest is None:
+            raise ArchiveDamaged(f"cannot read the manifest of {archive}", why=sums.findings[-1].why)
+        vouched = not any(finding.name == layout.MANIFEST for finding in sums.findings)
+        found = together(self._directory, row, disk)
+        return OpenArchive(found, sums.manifest, vouched, sums, self._calls, self._limits)
 
     def verify(self, archive: str) -> Work[Verification]:
-        """Recompute every checksum, and record what was found with its time."""
-        raise NotImplementedError
+        """Recompute every checksum, and record what was found with its time.
+
+        Raises:
+            ArchiveNotFound: It is not on the disk.
+            ArchiveDamaged: It is no directory.
+        """
+        return told(f"cannot verify {archive}", lambda gauge: self._verify(archive, gauge))
 
     def compare(self, archive: str, other: str | LivingAgent) -> Work[Comparison]:
-        """Set an archive against another one, by its id, or against a living agent."""
-        raise NotImplementedError
+        """Set an archive against another one, by its id, or against a living agent.
+
+        Raises:
+            ArchiveNotFound: One is not on the disk.
+            ArchiveDamaged: One cannot be read.
+        """
+
+        async def compare(gauge: Gauge) -> Comparison:
+            before = await self.open(archive)
+            after = await self.open(other) if isinstance(other, str) else other
+            return await compared(before, after, self._calls, gauge)
+
+        return told(f"cannot compare {archive}", compare)
 
     async def rename(self, alias: str, new: str) -> int:
         """Give an agent's archives in the index to its new alias, and count them; done again, it changes nothing."""
@@ -187,13 +205,44 @@ class Archives:
 
         Raises:
             ArchiveNotFound: There is no such archive.
-            ArchiveRefused: The alias is not the archive's, or it is still being made.
+            ArchiveRefused: The alias is not the archive's, or an operation still needs it.
         """
-        raise NotImplementedError
+        return told(f"cannot purge {archive}", lambda gauge: self._purge(archive, typed_alias, actor, gauge))
 
     async def expired(self, retention: Retention) -> tuple[Archive, ...]:
-        """List the sealed archives that are kept no longer, the oldest first; removes none."""
-        raise NotImplementedError
+        """List the sealed archives that are kept no longer, the oldest first; removes none.
+
+        Raises:
+            ArchiveRefused: It does not say what is kept.
+        """
+        if retention.older_than is None and retention.total_size is None:
+            raise ArchiveRefused("nothing says which archives are kept", fix="Name an age or a size.")
+        sealed = await self.list(Wanted(alias=retention.alias, state=ArchiveState.SEALED))
+        return tuple(reversed(beyond(sealed, retention, self._now())))
+
+    async def _verify(self, archive: str, gauge: Gauge) -> Verification:
+        row, disk = await self._find(archive)
+        if disk is None or disk.partial:
+            raise _not_there(archive, row)
+        found = together(self._directory, row, disk)
+        expected = row.manifest if row else ""
+        findings, files, size = await self._calls.run(_verified, disk.path, expected, self._limits, gauge)
+        now = self._now()
+        await self._index.verified(archive, found.alias, now, len(findings))
+        return Verification(archive, now, files, size, findings)
+
+    async def _purge(self, archive: str, typed_alias: str, actor: str, gauge: Gauge) -> Archive:
+        found = await self.show(archive)
+        if typed_alias != found.alias:
+            raise ArchiveRefused(f"{archive} was not purged", why=f"it is of {found.alias or 'an unknown agent'}")
+        if found.state is ArchiveState.UNSEALED and await self._index.find(archive) is not None:
+            raise ArchiveRefused(f"{archive} was not purged", why=found.problem)
+        if found.state is ArchiveState.PURGED:
+            return found
+        gauge.begin("removing", total_size=found.size)
+        await self._calls.run(remove, found.path, self._directory / layout.purged_name(archive), gauge)
+        await self._index.purged(archive, found.alias, actor, f"{archive}: {found.size:,} bytes")
+        return dataclasses.replace(found, state=ArchiveState.PURGED, problem="")
 
     def _begin(self, id: str, beginning: Beginning) -> Ledger | None:
         make_directory(self._directory)
@@ -216,6 +265,22 @@ class Archives:
         row = await self._index.find(archive)
         known = {archive: row} if row else {}
         return row, await self._calls.run(find_on_disk, self._directory, archive, known, self._limits)
+
+
+def _not_there(archive: str, row: Indexed | None) -> ArchiveNotFound:
+    return ArchiveNotFound(
+        f"there is no archive {archive}", why="it is in the index and not on the disk" if row else ""
+    )
+
+
+def _sums_of(path: Path, expected: str, limits: Limits) -> Sums:
+    with Folder.open(path) as folder:
+        return read_sums(folder, expected, limits)
+
+
+def _verified(path: Path, expected: str, limits: Limits, gauge: Gauge) -> tuple[tuple[Finding, ...], int, int]:
+    with Folder.open(path) as folder:
+        return verify(folder, expected, limits, gauge)
 
 
 def _is_wanted(archive: Archive, wanted: Wanted, latest: int | None) -> bool:

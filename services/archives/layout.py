@@ -73,6 +73,13 @@ def is_session_name(name: str) -> bool:
     return _SESSION.fullmatch(name) is not None
 
 
+def session_of(name: str) -> str:
+    """The id of the session that a file of an archive is the record of; "" for any other file."""
+    first, _, rest = name.partition("/")
+    session, _, last = rest.partition("/")
+    return session if (first, last) == (SESSIONS, RECORD) and is_session_name(session) else ""
+
+
 def moment(at: int) -> datetime.datetime:
     """Whole seconds of a time in nanoseconds since 1970."""
     return datetime.datetime.fromtimestamp(at // _SECOND, tz=datetime.UTC)

@@ -64,7 +64,7 @@ def on_disk(archives: Path, known: Mapping[str, Indexed], limits: Limits) -> dic
 
 def find_on_disk(archives: Path, archive: str, known: Mapping[str, Indexed], limits: Limits) -> OnDisk | None:
     """Look for one archive; blocks."""
-    if "/" in archive or archive.startswith(".") or "\0" in archive:
+    if not archive or archive.startswith(".") or "/" in archive or "\0" in archive:
         return None
     for name in (archive, layout.partial_name(archive)):
         if os.path.lexists(archives / name):

@@ -35,6 +35,7 @@ class Admission:
         self._strict = strict
         self._kinds: dict[str, MemberKind] = {}
         self._folded: set[str] = set()
+        self._barred: set[str] = set()
         self._count = 0
         self._total = 0
 
@@ -44,7 +45,9 @@ class Admission:
         path = os.fsdecode(header.name).removesuffix("/")
         reason, detail = self._fault(path, header)
         if reason is not None:
-            return Refused(shown(header.name), reason, detail)
+            if reason is not Refusal.DUPLICATE:
+                self._barred.add(path)
+            return Refused(shown(path or header.name), reason, detail)
         kind = _KINDS[header.type]
         self._kinds[path] = kind
         self._folded.add(_folded(path))
@@ -72,8 +75,8 @@ class Admission:
             return Refusal.DUPLICATE, ""
         if self._strict and _folded(path) in self._folded:
             return Refusal.CASE_TWIN, ""
-        if (above := self._not_a_folder_above(path)) is not None:
-            return Refusal.BELOW_LINK, shown(above)
+        if (fault := self._fault_above(path)) is not None:
+            return fault
         return self._fault_of_kind(path, header)
 
     def _fault_of_kind(self, path: str, header: Header) -> tuple[Refusal | None, str]:
@@ -92,11 +95,13 @@ class Admission:
             case _:
                 return None, ""
 
-    def _not_a_folder_above(self, path: str) -> str | None:
+    def _fault_above(self, path: str) -> tuple[Refusal, str] | None:
         above = path.rpartition("/")[0]
         while above:
+            if above in self._barred:
+                return Refusal.BELOW_REFUSED, shown(above)
             if (kind := self._kinds.get(above)) is not None:
-                return None if kind == "folder" else above
+                return None if kind == "folder" else (Refusal.BELOW_LINK, shown(above))
             above = above.rpartition("/")[0]
         return None
 

@@ -52,6 +52,8 @@ class Folder:
             FileNotFoundError: It is not there.
             OSError: It cannot be read, is no regular file, or a part of its path is a link.
         """
+        if fault := fault_of_name(name):
+            raise FileNotFoundError(2, fault, name)
         *above, last = name.split("/")
         folder = os.dup(self._descriptor)
         try:

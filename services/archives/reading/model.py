@@ -27,6 +27,7 @@ class Refusal(StrEnum):
     LINK_ESCAPES = "it is a link that leads out of the workspace"
     HARD_LINK = "it is a hard link to what is not an earlier file of the workspace"
     BELOW_LINK = "it lies below what is not a folder"
+    BELOW_REFUSED = "it lies below what was refused"
     DEVICE = "it is a device"
     FIFO = "it is a named pipe"
     UNKNOWN = "it is of an unknown type"
