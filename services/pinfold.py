@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -22,7 +23,9 @@ from services.sandbox.engines.local import LocalEngine
 from services.sandbox.tools import Approvals
 
 if TYPE_CHECKING:
+    from services.archives import Archives
     from services.memory import AgentMemories, CoreMemory, Memory
+    from services.operations import Operations
     from services.sandbox.tools.serving import ToolServer
 
 _BACKGROUND_SECONDS = 1.0
@@ -83,6 +86,33 @@ class Pinfold:
         return CoreMemory(self.database, self.now)
 
     @cached_property
+    def archives(self) -> Archives:
+        """What operations kept of agents."""
+        from services.archives import Archives
+
+        return Archives(self.home, self.database, self.activity, self.events, self.calls, self.now)
+
+    @cached_property
+    def operations(self) -> Operations:
+        """Renames, deletes and restores of agents."""
+        from services.operations import House, Journal, Operations
+
+        house = House(
+            home=self.home,
+            database=self.database,
+            agents=self.agents,
+            sandboxes=self.sandboxes,
+            memories=self.agent_memories,
+            core=self.core_memory,
+            memory=self.memory,
+            archives=self.archives,
+            journal=Journal(self.home, self.database, self.activity, self.events, self.calls, self.now),
+            calls=self.calls,
+            now=self.now,
+        )
+        return Operations(house, self.activity)
+
+    @cached_property
     def approvals(self) -> Approvals:
         """Calls of tools that wait for an operator's word."""
         return Approvals(self.database, self.activity, self.events, self.now)
@@ -110,6 +140,19 @@ class Pinfold:
         """
         async with _in_background(self.agents.watch()):
             await self.tools.serve(idle_seconds=idle_seconds)
+
+    async def _held_by(self, alias: str) -> str:
+        """Say which operation has to end before a session of an agent starts; "" when none has."""
+        if not await self.database.read(_has_unfinished):
+            return ""
+        await self.calls.run(import_module, "services.operations")
+        return await self.operations.held_by(alias)
+
+    async def _report_operations(self) -> None:
+        """Tell of operations that were interrupted; their room is loaded only when there are any."""
+        if await self.database.read(_has_unfinished):
+            await self.calls.run(import_module, "services.operations")
+            await self.operations.report_unfinished()
 
     async def _look_after_memory(self) -> None:
         await asyncio.sleep(_STARTING_SECONDS)
@@ -159,11 +202,16 @@ class Pinfold:
             await agents.load()
             if engines is None:
                 engines = make_engines(home, await calls.run(home.identity), calls, env)
-            sandboxes = Sandboxes(home, database, activity, events, agents, engines, calls, now, new_id, env)
+
+            async def held_by(alias: str) -> str:
+                return await pinfold._held_by(alias)
+
+            sandboxes = Sandboxes(home, database, activity, events, agents, engines, calls, now, new_id, env, held_by)
             closing.push_async_callback(sandboxes.close)
             policies = Policies(home, agents)
             pinfold = Pinfold(home, events, activity, agents, policies, sandboxes, database, calls, now, env)
             closing.push_async_callback(pinfold._leave_memory)
+            await pinfold._report_operations()
             if supervise:
                 await closing.enter_async_context(
                     _in_background(sandboxes.supervise(), agents.watch(), pinfold._look_after_memory())
@@ -184,6 +232,11 @@ def make_engines(home: Home, identity: str, calls: BlockingCalls, env: Mapping[s
         "docker": DockerEngine(identity, calls, env),
         "local": LocalEngine(home, identity, env),
     }
+
+
+def _has_unfinished(connection: sqlite3.Connection) -> bool:
+    query = "SELECT 1 FROM operations WHERE state IN ('running', 'failed') LIMIT 1"
+    return connection.execute(query).fetchone() is not None
 
 
 @asynccontextmanager

@@ -17,7 +17,16 @@ from services.memory.agents import (
     Retention,
     Row,
 )
-from services.memory.agents.custody import NO_ROWS, Fingerprint, adopt_rows, agent_uuid, fingerprint, purge_as_known
+from services.memory.agents.custody import (
+    NO_ROWS,
+    Fingerprint,
+    adopt_rows,
+    agent_uuid,
+    fingerprint,
+    is_moving,
+    purge_as_known,
+    restore_uuid,
+)
 from services.memory.blocks import (
     Archive,
     ArchiveEntry,
@@ -144,12 +153,14 @@ __all__ = [
     "derived_id",
     "fingerprint",
     "from_json",
+    "is_moving",
     "masked",
     "purge_as_known",
     "rename_contexts",
     "rename_tenants",
     "rendered",
     "restore_tenants",
+    "restore_uuid",
     "scan",
     "tenants_with_content",
 ]

@@ -101,7 +101,7 @@ class Journal:
         """
         for operation in await self.unfinished():
             underway = operation.committed or operation.state is OperationState.RUNNING
-            if underway and {operation.alias, operation.target} & set(aliases) - {""}:
+            if underway and set(operation.concerns) & set(aliases):
                 return operation
         return None
 

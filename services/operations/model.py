@@ -254,6 +254,13 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...]
 
     @property
+    def concerns(self) -> tuple[str, ...]:
+        """The aliases that nobody else may do anything with meanwhile."""
+        return (
+            (self.target,) if self.kind == "restore" else tuple(alias for alias in (self.alias, self.target) if alias)
+        )
+
+    @property
     def step(self) -> Step | None:
         """The step that runs, failed, or comes next; None when all are done."""
         return next((step for step in self.steps if step.state != "done"), None)

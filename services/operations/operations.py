@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from datetime import UTC, datetime
 
@@ -11,7 +11,7 @@ import msgspec
 
 from services.activity import ActivityLog
 from services.errors import OperationRefused
-from services.operations import deleting, purging, renaming
+from services.operations import deleting, purging, renaming, restoring, reviving
 from services.operations.house import House
 from services.operations.journal import Journal
 from services.operations.model import (
@@ -19,6 +19,7 @@ from services.operations.model import (
     Operation,
     OperationState,
     Options,
+    Part,
     Plan,
     Progress,
     Reference,
@@ -27,7 +28,7 @@ from services.operations.model import (
 from services.operations.rewriting import check_still
 from services.operations.running import Attempt, Course, take_locks
 
-_COURSES: Mapping[Kind, Course] = {"rename": renaming.COURSE, "delete": purging.COURSE}
+_COURSES: Mapping[Kind, Course] = {"rename": renaming.COURSE, "delete": purging.COURSE, "restore": reviving.COURSE}
 
 NewId = Callable[[int], str]
 """Makes an operation's id from the time, nanoseconds since 1970."""
@@ -86,11 +87,37 @@ class Operations:
         """
         return await self._plan("delete", alias, "", "", Options(keep_workspace=keep_workspace))
 
+    async def plan_restore(
+        self,
+        archive: str,
+        *,
+        alias: str = "",
+        part: Part = "agent",
+        path: str = "",
+        overwrite: bool = False,
+        references: Sequence[str] = (),
+    ) -> Plan:
+        """Plan to bring back what an archive keeps.
+
+        Args:
+            archive: Its id.
+            alias: Whose it is to be; "" is the alias the agent had. A part needs an agent that is there.
+            part: What is restored.
+            path: For `files`: the file or folder, as it is called in the archive; "" is the whole workspace.
+            overwrite: Replace what is there; without it that is in the way.
+            references: The dropped references to put back, such as `lead:agent.delegates[0]`; `*` is all.
+        """
+        options = Options(part=part, path=path, overwrite=overwrite, references=tuple(references))
+        return await self._plan("restore", "", alias, archive, options)
+
     async def _plan(self, kind: Kind, alias: str, target: str, archive: str, options: Options) -> Plan:
         """Make a plan, or find the one of an operation that was interrupted on the way."""
         for operation in await self._journal.unfinished():
-            asked = (kind, alias, target)
-            if (operation.kind, operation.alias, operation.target) == asked and operation.committed:
+            same = (operation.kind, operation.alias, operation.target) == (kind, alias, target)
+            if kind == "restore":
+                same = (operation.archive, operation.plan.options) == (archive, options)
+                same = same and target in ("", operation.target)
+            if same and operation.committed:
                 if operation.state is OperationState.RUNNING:
                     break
                 return msgspec.structs.replace(operation.plan, resumes=operation.id, blockers=())
@@ -103,7 +130,10 @@ class Operations:
         async def delete(alias: str, _: str, __: str, options: Options) -> Plan:
             return await deleting.plan_delete(self._house, alias, options)
 
-        return {"rename": rename, "delete": delete}[kind]
+        async def restore(_: str, target: str, archive: str, options: Options) -> Plan:
+            return await restoring.plan_restore(self._house, archive, target, options)
+
+        return {"rename": rename, "delete": delete, "restore": restore}[kind]
 
     # --- carrying out
 
@@ -124,7 +154,7 @@ class Operations:
             return
         _refuse(plan)
         operation = self._drafted(plan, actor)
-        locks = await take_locks(self._house, operation.id, (plan.alias, plan.target))
+        locks = await take_locks(self._house, operation.id, operation.concerns)
         try:
             fresh = await self._plan(plan.kind, plan.alias, plan.target, plan.archive, plan.options)
             await self._check_still(plan, fresh)
@@ -149,7 +179,7 @@ class Operations:
         found = await self._journal.get(operation)
         if not found.state.retryable:
             raise OperationRefused(f"operation {found.id} cannot be retried", why=f"it is {found.state.value}")
-        locks = await take_locks(self._house, found.id, (found.alias, found.target))
+        locks = await take_locks(self._house, found.id, found.concerns)
         try:
             found = await self._journal.get(found.id)
             if found.state is OperationState.DONE:

@@ -20,7 +20,7 @@ from services.agents import (
 )
 from services.errors import ConfigError, PinfoldError
 from services.home import Home, read_file
-from services.memory import contexts_of, fingerprint, tenants_with_content
+from services.memory import contexts_of, fingerprint, is_moving, tenants_with_content
 from services.operations.model import Reference
 from services.sandbox import Session
 
@@ -61,12 +61,14 @@ class Owned:
         tenants: Those that hold core memory.
         contexts: Ids, newest first.
         open_contexts: How many of them are being worked in.
+        moving: Its memory is on its way to another back-end.
     """
 
     memories: int
     tenants: int
     contexts: tuple[str, ...]
     open_contexts: int
+    moving: bool = False
 
     @property
     def anything(self) -> bool:
@@ -89,6 +91,7 @@ def read_owned(connection: sqlite3.Connection, alias: str) -> Owned:
         len(tenants_with_content(connection, alias)),
         tuple(context.id for context in contexts),
         sum(context.open for context in contexts),
+        is_moving(connection, alias),
     )
 
 
@@ -212,6 +215,14 @@ def _in_sessions(alias: str, sessions: list[Session]) -> Iterator[Reference]:
 
 
 def _in_database(alias: str, owned: Owned) -> Iterator[Reference]:
+    if owned.moving:
+        yield Reference(
+            kind="memory",
+            owner=alias,
+            text="its memory is being moved to another back-end",
+            hard=True,
+            fix="Let the move end first.",
+        )
     if owned.memories:
         yield Reference(kind="memory", owner=alias, text=f"{owned.memories:,} memories")
     if owned.tenants:

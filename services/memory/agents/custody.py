@@ -26,12 +26,22 @@ class Fingerprint(msgspec.Struct, frozen=True):
     marks: int
 
 
+_BY_ALIAS = ("memory_places", "memory_moves", "memory_tidied")
+"""What is noted of an agent's memory, wherever that is."""
+
 NO_ROWS = Fingerprint(0, 0, 0, 0, 0)
 
 
 def agent_uuid(connection: sqlite3.Connection, alias: str) -> str:
     """The id that an agent's rows have; "" when it has stored nothing yet."""
     return rows.agent_id(connection, alias)
+
+
+def restore_uuid(connection: sqlite3.Connection, alias: str, uuid: str, now: int) -> None:
+    """Give an agent that has stored nothing yet the id its rows had, unless another agent has it by now."""
+    if uuid and not rows.agent_id(connection, alias):
+        sql = "INSERT OR IGNORE INTO agents (id, alias, created_at) VALUES (?, ?, ?)"
+        connection.execute(sql, (uuid, alias, now))
 
 
 def fingerprint(connection: sqlite3.Connection, alias: str) -> Fingerprint:
@@ -50,6 +60,8 @@ def adopt_rows(connection: sqlite3.Connection, old: str, new: str) -> int:
     The rows and the id stay as they are. Where both have a key, the row that was stored last stays, as if it had been
     stored under one alias from the start.
     """
+    for table in _BY_ALIAS:
+        connection.execute(f"UPDATE OR REPLACE {table} SET alias = ? WHERE alias = ?", (new, old))
     mine, other = rows.agent_id(connection, old), rows.agent_id(connection, new)
     if not mine or mine == other:
         return 0
@@ -74,4 +86,11 @@ def purge_as_known(connection: sqlite3.Connection, alias: str, known: Fingerprin
     if fingerprint(connection, alias) != known:
         return False
     rows.purge(connection, alias)
+    for table in _BY_ALIAS:
+        connection.execute(f"DELETE FROM {table} WHERE alias = ?", (alias,))
     return True
+
+
+def is_moving(connection: sqlite3.Connection, alias: str) -> bool:
+    """Whether an agent's memory is on its way from one back-end to another."""
+    return connection.execute("SELECT 1 FROM memory_moves WHERE alias = ?", (alias,)).fetchone() is not None
