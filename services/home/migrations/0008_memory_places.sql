@@ -6,11 +6,12 @@ CREATE TABLE memory_places (
 
 -- Moves between back-ends that have begun and are not done.
 CREATE TABLE memory_moves (
-    alias      TEXT PRIMARY KEY,
-    source     TEXT NOT NULL,
-    target     TEXT NOT NULL,
-    switched   INTEGER NOT NULL DEFAULT 0,     -- 1: all is verified in the target; only the source is to be emptied
-    started_at INTEGER NOT NULL
+    alias       TEXT PRIMARY KEY,
+    source      TEXT NOT NULL,
+    target      TEXT NOT NULL,
+    kept        TEXT NOT NULL,                 -- JSON: what the target held before, by digests of the keys
+    started_at  INTEGER NOT NULL,
+    switched_at INTEGER NOT NULL DEFAULT 0     -- since then the target counts; only the source is to be emptied
 ) STRICT, WITHOUT ROWID;
 
 -- When an agent's memory was tidied last.

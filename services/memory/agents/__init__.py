@@ -17,6 +17,7 @@ from services.memory.agents.model import (
     Row,
     new_id,
 )
+from services.memory.agents.moving import MovePlan, MoveProgress, Mover
 from services.memory.agents.nothing import NoBackend
 from services.memory.agents.sqlite import SqliteBackend
 
@@ -33,6 +34,9 @@ __all__ = [
     "Draft",
     "Listing",
     "MarkdownBackend",
+    "MovePlan",
+    "MoveProgress",
+    "Mover",
     "NoBackend",
     "Owner",
     "Pruned",

@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping
 
 from services.activity import ActivityLog
 from services.agents import Agent, AgentConfig, Agents, MemoryScreening, Places
-from services.errors import ConfigError
+from services.errors import ConfigError, InputRefused
 from services.home import BlockingCalls, Database, Home
 from services.memory.agents.agent_memory import AgentMemory
 from services.memory.agents.backend import BackendStatus
 from services.memory.agents.backends import make_backends
 from services.memory.agents.model import Owner, new_id
+from services.memory.agents.moving import Mover
 from services.memory.agents.upkeep import Upkeep
+from services.memory.scopes.model import shortened
 from services.memory.screening import Screening
 
 
@@ -50,6 +52,7 @@ class AgentMemories:
         env: Mapping[str, str] = os.environ,
     ) -> None:
         self._agents = agents
+        self._database = database
         self._calls = calls
         self._screening = screening
         self.backends = make_backends(home, lambda: agents.shared.memory, database, calls, env, now, make_id)
@@ -78,6 +81,27 @@ class AgentMemories:
             self.upkeep,
             actor,
         )
+
+    def mover(self, alias: str, backend: str, actor: str = "operator") -> Mover:
+        """Prepare to move an agent's memory to another back-end.
+
+        Args:
+            alias: The agent.
+            backend: The name of the other.
+            actor: Who moves it, for the activity log.
+
+        Raises:
+            AgentNotFound: No agent has this alias.
+            ConfigError: Its file was never usable.
+            InputRefused: There is no such back-end.
+        """
+        agent = self._agents.get(alias)
+        source = config_of(agent).memory.backend
+        if backend not in self.backends:
+            known = ", ".join(self.backends)
+            raise InputRefused(f"there is no back-end {shortened(backend)}", fix=f"There are: {known}.")
+        owner = owner_of(agent)
+        return Mover(owner, source, backend, self.backends, self._agents, self._database, self.upkeep, actor)
 
     async def statuses(self) -> tuple[BackendStatus, ...]:
         """Look whether the back-ends that agents use answer, all at once."""
