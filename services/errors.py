@@ -93,6 +93,10 @@ class DatabaseError(PinfoldError):
     """The database cannot be read or written."""
 
 
+class DatabaseDamaged(DatabaseError):
+    """What is in the database's file is no database, or not whole."""
+
+
 class LockHeld(PinfoldError):
     """Another process holds this lock."""
 

@@ -198,6 +198,8 @@ class Pinfold:
             closing.callback(calls.close)
             database = await closing.enter_async_context(Database(home.database_file))
             activity = ActivityLog(database, events, now)
+            if database.damage is not None:
+                await activity.record("database.set_aside", actor="pinfold", detail=database.damage.why)
             agents = Agents(home, events, calls, activity, Places(database))
             await agents.load()
             if engines is None:

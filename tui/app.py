@@ -119,6 +119,8 @@ class PinfoldApp(App[None]):
 
     def _opened(self, pinfold: Pinfold) -> None:
         self._pinfold = pinfold
+        if pinfold.database.damage is not None:
+            self.report(pinfold.database.damage)
         self.begin(self, "themes", self._interface.follow_own, self._complain)
 
     def _apply_interface(self, _: None) -> None:

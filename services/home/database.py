@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from services.errors import DatabaseError
+from services.errors import DatabaseDamaged, DatabaseError
+from services.home.damage import connect_or_set_aside, suspect
 from services.home.files import make_directory
 from services.home.migrations import migrate
 from services.home.sqlite import connect, explained
@@ -102,10 +103,15 @@ class _Worker(ABC, threading.Thread):
         return group
 
     def _told(self, error: BaseException) -> BaseException:
-        return explained(error, self._path) if isinstance(error, sqlite3.Error) else error
+        if not isinstance(error, sqlite3.Error):
+            return error
+        told = explained(error, self._path)
+        if isinstance(told, DatabaseDamaged):
+            suspect(self._path)
+        return told
 
-    def _connect(self) -> sqlite3.Connection:
-        return connect(self._path)
+    @abstractmethod
+    def _connect(self) -> sqlite3.Connection: ...
 
     @abstractmethod
     def _run_group(self, connection: sqlite3.Connection, group: list[_Request]) -> None: ...
@@ -113,6 +119,12 @@ class _Worker(ABC, threading.Thread):
 
 class _Writer(_Worker):
     """Runs a group of jobs in one transaction, each in a savepoint of its own unless it is alone."""
+
+    damage: DatabaseDamaged | None = None
+
+    def _connect(self) -> sqlite3.Connection:
+        connection, self.damage = connect_or_set_aside(self._path)
+        return connection
 
     def _run_group(self, connection: sqlite3.Connection, group: list[_Request]) -> None:
         connection.execute("BEGIN IMMEDIATE")
@@ -187,8 +199,13 @@ class Database:
         self._writer = _Writer(path, "write")
         self._reader = _Reader(path, "read")
 
+    @property
+    def damage(self) -> DatabaseDamaged | None:
+        """What was found and set aside when this database was opened."""
+        return self._writer.damage
+
     async def open(self) -> None:
-        """Create or migrate the tables.
+        """Create or migrate the tables; a damaged database is set aside for a new one.
 
         Raises:
             DatabaseError: The file cannot be used, or a newer Pinfold wrote it.

@@ -6,7 +6,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from services.errors import DatabaseError
+from services.errors import DatabaseDamaged, DatabaseError
 
 _PATIENCE = 5.0
 _PAUSE = 0.02
@@ -21,9 +21,9 @@ _REASONS = {
     "SQLITE_READONLY": ("it is read-only", "Check the rights of the state folder."),
     "SQLITE_CANTOPEN": ("it cannot be opened", "Check the rights of the state folder."),
     "SQLITE_PROTOCOL": ("its file system cannot lock files", "Keep the home on a local disk."),
-    "SQLITE_CORRUPT": ("it is damaged", "Move it aside and start again; sandboxes and their output stay."),
-    "SQLITE_NOTADB": ("it is not a database", "Move it aside and start again."),
 }
+_DAMAGES = {"SQLITE_CORRUPT": "it is damaged", "SQLITE_NOTADB": "it is not a database"}
+_DAMAGE_FIX = "End every Pinfold of this home and start again: a damaged database is set aside, never deleted."
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -70,6 +70,11 @@ def explained(error: sqlite3.Error, path: Path | None = None) -> DatabaseError:
     """
     what = f"cannot use the database {path}" if path else "cannot use the database"
     name = getattr(error, "sqlite_errorname", "")  # absent from errors that Python's own module raises
+    damage = next((why for prefix, why in _DAMAGES.items() if name.startswith(prefix)), None)
+    if damage is not None:
+        damaged = DatabaseDamaged(what, why=damage, fix=_DAMAGE_FIX)
+        damaged.__cause__ = error
+        return damaged
     for prefix, (why, fix) in _REASONS.items():
         if name.startswith(prefix):
             found = DatabaseError(what, why=why, fix=fix)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from services.errors import DatabaseError
 from services.home import Home
 from services.pinfold import Pinfold
 from services.sandbox import StartRequest
@@ -89,13 +88,16 @@ async def test_a_home_that_is_not_there_opens_empty_and_is_not_made_by_looking(h
         assert not home.exists
 
 
-async def test_a_damaged_database_is_an_error_that_says_what_to_do(home: Home):
+async def test_a_damaged_database_is_set_aside_and_activity_says_where(home: Home):
     home.state_dir.mkdir(parents=True)
     home.database_file.write_bytes(b"this is no database, and long enough to be looked at" * 40)
-    with pytest.raises(DatabaseError) as raised:
-        async with Pinfold.open(home, env={"DOCKER_HOST": ABSENT}):
-            pass
-    assert raised.value.fix
+    async with Pinfold.open(home, env={"DOCKER_HOST": ABSENT}) as pinfold:
+        (entry,) = await pinfold.activity.recent()
+        assert (entry.verb, entry.actor) == ("database.set_aside", "pinfold")
+        assert pinfold.database.damage is not None
+        assert entry.detail == pinfold.database.damage.why
+    async with Pinfold.open(home, env={"DOCKER_HOST": ABSENT}) as pinfold:
+        assert pinfold.database.damage is None
 
 
 async def test_closing_leaves_no_task_behind(home: Home):

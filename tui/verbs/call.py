@@ -18,7 +18,7 @@ import click
 
 from services.errors import PinfoldError
 from services.home import Home
-from tui.invocation import Invocation, causes
+from tui.invocation import Invocation, causes, complain
 
 if TYPE_CHECKING:
     from services.pinfold import Pinfold
@@ -75,6 +75,8 @@ class Call:
         from services.pinfold import Pinfold
 
         async with Pinfold.open(self.home, supervise=supervise) as pinfold:
+            if pinfold.database.damage is not None:
+                complain(str(pinfold.database.damage))
             yield pinfold
 
 
