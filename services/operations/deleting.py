@@ -22,7 +22,7 @@ PARTS = (
     ("workspace", "pack its workspace"),
     ("memory", "export its memories"),
     ("core memory", "export its core memory"),
-    ("scopes", "export the keys of its contexts"),
+    ("scopes", "export the keys of its contexts and sessions"),
     ("sessions", "export its sessions with their output"),
 )
 """What is exported before anything is changed: the subject of each step, and what it does."""
@@ -141,7 +141,6 @@ async def _effects(house: House, facts: Facts, agent: Agent, stays: bool) -> tup
     for what, number in (
         ("memories", rows),
         ("core memory of tenants", facts.owned.tenants),
-        ("contexts' keys", len(facts.owned.contexts)),
         ("sessions with their output", len(facts.sessions)),
     ):
         if number:

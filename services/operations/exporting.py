@@ -207,10 +207,14 @@ async def tenants_below(house: House, alias: str) -> list[Tenant]:
 
 
 async def _scopes(run: Run, writer: ArchiveWriter) -> Exported:
-    contexts = await run.house.database.read(lambda c: contexts_of(c, run.alias))
-    scopes = [Scope(ScopeKind.CONTEXT, context.id) for context in contexts]
-    part = await run.work(writer.write_scopes(run.house.memory.transfer, scopes), "exporting")
-    return Exported(part.items, tuple(context.id for context in contexts))
+    """The keys of its contexts, and those that its sessions have under their own ids."""
+    house = run.house
+    contexts = await house.database.read(lambda c: contexts_of(c, run.alias))
+    sessions = [session.id for session in await house.sandboxes.sessions() if session.agent == run.alias]
+    ids = dict.fromkeys((*(context.id for context in contexts), *sessions))
+    scopes = [Scope(ScopeKind.CONTEXT, one) for one in ids] + [Scope(ScopeKind.CHAT, one) for one in sessions]
+    part = await run.work(writer.write_scopes(house.memory.transfer, scopes), "exporting")
+    return Exported(part.items, tuple(str(scope) for scope in scopes))
 
 
 async def _sessions(run: Run, writer: ArchiveWriter) -> Exported:

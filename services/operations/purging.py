@@ -12,7 +12,17 @@ from services.archives import ArchiveWriter, Count, Sealing, StepResult
 from services.archives import Reference as KeptReference
 from services.errors import FileConflict, OperationError, SessionNotFound
 from services.home import read_file
-from services.memory import NO_ROWS, Fingerprint, Listing, Owner, clear_contexts, purge_as_known
+from services.memory import (
+    NO_ROWS,
+    Fingerprint,
+    Listing,
+    Owner,
+    Scope,
+    ScopeKind,
+    clear_contexts,
+    purge_as_known,
+    purge_scopes,
+)
 from services.operations import rewriting
 from services.operations.exporting import (
     begin_archive,
@@ -145,7 +155,9 @@ def _purge_rows(connection: sqlite3.Connection, run: Run, known: Fingerprint) ->
     tenants = exported(run, "core memory").ids
     for tenant in reversed(tenants):
         connection.execute("DELETE FROM tenants WHERE id = ?", (int(tenant),))
-    keys = clear_contexts(connection, exported(run, "scopes").ids)
+    scopes = [Scope.parse(text) for text in exported(run, "scopes").ids]
+    keys = purge_scopes(connection, scopes)
+    clear_contexts(connection, [scope.id for scope in scopes if scope.kind is ScopeKind.CONTEXT])
     connection.execute("DELETE FROM tool_actions WHERE agent = ?", (run.alias,))
     done = f"{known.count} memories, core memory of {len(tenants)} tenants, {keys} keys"
     note_in(connection, run.operation.id, run.step.number, done)

@@ -34,7 +34,7 @@ WHOLE = (
     ("place", "", "put the agent among the agents"),
     ("restore", "memory", "restore its memories"),
     ("restore", "core memory", "restore its core memory"),
-    ("restore", "scopes", "restore the keys of its contexts"),
+    ("restore", "scopes", "restore the keys of its contexts and sessions"),
     ("restore", "sessions", "restore its sessions"),
 )
 """The steps that bring back an agent, before its references: name, subject, and what each does."""

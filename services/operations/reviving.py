@@ -13,7 +13,7 @@ from services.agents import mentions_in_agent, table_in
 from services.archives import ArchiveDraft, ArchiveKind, Extraction, KeptEntry, KeptSession, OpenArchive, Sealing
 from services.errors import FileConflict, OperationError, OperationRefused, PinfoldError
 from services.home import MISSING, FileText, make_directory, read_file, write_whole
-from services.memory import ArchiveEntry, Owner, TenantContent, restore_tenants, restore_uuid
+from services.memory import ArchiveEntry, Owner, TenantContent, adopt_contexts, restore_tenants, restore_uuid
 from services.operations import restoring, rewriting
 from services.operations.house import House
 from services.operations.journal import note_in
@@ -162,12 +162,7 @@ async def _restore_scopes(run: Run, opened: OpenArchive) -> str:
             found = msgspec.json.decode(line, type=_ScopeLine)
             contexts |= {found.id} if found.scope == "context" else set()
 
-    def job(connection: sqlite3.Connection) -> None:
-        for context in contexts:
-            sql = "UPDATE contexts SET agent = ? WHERE id = ? AND agent = ''"
-            connection.execute(sql, (run.target, context))
-
-    await run.house.database.write(job)
+    await run.house.database.write(lambda c: adopt_contexts(c, sorted(contexts), run.target))
     return f"{keys:,} keys"
 
 

@@ -40,6 +40,14 @@ class World:
         home.agents_dir.mkdir(parents=True, exist_ok=True)
         home.config_file.write_text(SHARED, encoding="utf-8")
 
+    @classmethod
+    def existing(cls, home: Home) -> World:
+        """A home that was written before, as it is."""
+        shared = home.config_file.read_text(encoding="utf-8")
+        world = cls(home)
+        home.config_file.write_text(shared, encoding="utf-8")
+        return world
+
     def agent(
         self,
         alias: str = "worker",

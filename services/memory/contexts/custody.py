@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from services.memory.scopes import Scope
+
 
 class AgentContext(msgspec.Struct, frozen=True):
     """A context of an agent.
@@ -33,11 +35,19 @@ def rename_contexts(connection: sqlite3.Connection, old: str, new: str) -> int:
     return connection.execute("UPDATE contexts SET agent = ? WHERE agent = ?", (new, old)).rowcount
 
 
-def clear_contexts(connection: sqlite3.Connection, contexts: Sequence[str]) -> int:
-    """Let contexts be nobody's and hold no keys, and count the keys; their steps stay as a record of what was done."""
-    keys = 0
+def clear_contexts(connection: sqlite3.Connection, contexts: Sequence[str]) -> None:
+    """Let contexts be nobody's; their steps stay as a record of what was done."""
     for context in contexts:
-        sql = "DELETE FROM scoped_values WHERE scope = 'context' AND id = ?"
-        keys += connection.execute(sql, (context,)).rowcount
         connection.execute("UPDATE contexts SET agent = '' WHERE id = ?", (context,))
-    return keys
+
+
+def adopt_contexts(connection: sqlite3.Connection, contexts: Sequence[str], alias: str) -> None:
+    """Let contexts that are nobody's be an agent's."""
+    for context in contexts:
+        connection.execute("UPDATE contexts SET agent = ? WHERE id = ? AND agent = ''", (alias, context))
+
+
+def purge_scopes(connection: sqlite3.Connection, scopes: Sequence[Scope]) -> int:
+    """Delete every key of some scopes, and count them."""
+    sql = "DELETE FROM scoped_values WHERE scope = ? AND id = ?"
+    return sum(connection.execute(sql, (scope.kind.value, scope.id)).rowcount for scope in scopes)
