@@ -146,7 +146,7 @@ class Omitted:
     r"""Something of a workspace that was left out, or may differ from what is on the disk.
 
     Attributes:
-        name: Its path below the workspace; what is not UTF-8 in it is written as `\xff`.
+        name: Its path below the workspace, `.` for that itself; what is not UTF-8 in it is written as `\xff`.
         detail: More for people, or "".
     """
 

@@ -208,17 +208,21 @@ def changes_since(workspace: Path, packed: Iterator[Member]) -> Iterator[Omitted
             continue
         now = entry.path.split(b"/") if entry.path else []
         while then is not None and _order(then) < now:
-            yield Omitted(shown(_below(then)), Omission.VANISHED, "after it was packed")
+            yield Omitted(_named(_below(then)), Omission.VANISHED, "after it was packed")
             then = next(packed, None)
         if then is None or _order(then) != now:
-            yield Omitted(shown(entry.path), Omission.APPEARED)
+            yield Omitted(_named(entry.path), Omission.APPEARED)
             continue
         if not _still(then, entry):
-            yield Omitted(shown(entry.path), Omission.CHANGED, "after it was packed")
+            yield Omitted(_named(entry.path), Omission.CHANGED, "after it was packed")
         then = next(packed, None)
     while then is not None:
-        yield Omitted(shown(_below(then)), Omission.VANISHED, "after it was packed")
+        yield Omitted(_named(_below(then)), Omission.VANISHED, "after it was packed")
         then = next(packed, None)
+
+
+def _named(path: bytes) -> str:
+    return shown(path) or "."
 
 
 def _still(member: Member, entry: Found) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 import msgspec
@@ -217,8 +218,9 @@ class ArchiveWriter:
             await self._calls.run(ledger.add, Written(part, files))
             return part
 
-        async for event in told(f"cannot write {name} of the archive {self.id}", written):
-            yield event
+        async with aclosing(told(f"cannot write {name} of the archive {self.id}", written)) as events:
+            async for event in events:
+                yield event
 
     def _unsealed(self) -> Ledger:
         if self._ledger is None:
