@@ -20,7 +20,7 @@ from services.policy import Policies
 from services.sandbox import Engine, Sandboxes, new_session_id
 from services.sandbox.engines.docker import DockerEngine
 from services.sandbox.engines.local import LocalEngine
-from services.sandbox.tools import Approvals
+from services.sandbox.tools import Approvals, Token
 
 if TYPE_CHECKING:
     from services.archives import Archives
@@ -153,6 +153,15 @@ class Pinfold:
         if await self.database.read(_has_unfinished):
             await self.calls.run(import_module, "services.operations")
             await self.operations.report_unfinished()
+
+    async def serve_tools_over_stdio(self, token: str) -> None:
+        """Serve the tools of one session over standard input and output until the input ends.
+
+        Raises:
+            PinfoldError: The token is void.
+        """
+        async with _in_background(self.agents.watch()):
+            await self.tools.serve_stdio(Token(token))
 
     async def _look_after_memory(self) -> None:
         await asyncio.sleep(_STARTING_SECONDS)

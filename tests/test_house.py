@@ -51,8 +51,12 @@ for module in {modules!r}:
 """
 
 
+SPEAK_MCP = {f"services.sandbox.tools.serving.{name}" for name in ("http", "lines", "protocol")}
+"""The SDK they load brings a web server with a command line of its own."""
+
+
 def test_no_module_of_services_loads_the_screens() -> None:
-    modules = [name for name in modules_of("services") if not name.endswith("__main__")]
+    modules = [name for name in modules_of("services") if not name.endswith("__main__") and name not in SPEAK_MCP]
     assert python(WITHOUT_SCREENS.format(modules=modules)) == ""
 
 
@@ -60,8 +64,9 @@ def test_no_module_of_services_loads_the_screens() -> None:
     ("module", "forbidden"),
     [
         ("tui.cli", {"textual", "docker", "watchfiles", "tomlkit", "msgspec", "sqlite3", "asyncio"}),
-        ("services.pinfold", {"docker", "watchfiles", "tomlkit", "requests", "services.memory"}),
-        ("tui.app", {"docker", "watchfiles", "tomlkit", "requests", "services.memory"}),
+        ("services.pinfold", {"docker", "watchfiles", "tomlkit", "requests", "services.memory", "mcp"}),
+        ("services.sandbox.tools.serving", {"mcp", "pydantic"}),
+        ("tui.app", {"docker", "watchfiles", "tomlkit", "requests", "services.memory", "mcp"}),
         ("tui.verbs.run", {"textual", "docker", "watchfiles", "tomlkit"}),
         ("tui.verbs.sessions", {"textual", "docker", "watchfiles", "tomlkit"}),
         ("tui.verbs.agents", {"textual", "docker", "watchfiles", "tomlkit"}),

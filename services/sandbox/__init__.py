@@ -10,8 +10,11 @@ from services.sandbox.runners import RunnerStatus
 from services.sandbox.service import Sandboxes
 from services.sandbox.session_ids import new_session_id
 from services.sandbox.starting import StartProgress
+from services.sandbox.tools import Approval, Approvals
 
 __all__ = [
+    "Approval",
+    "Approvals",
     "Changes",
     "Engine",
     "EngineStatus",

@@ -10,7 +10,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("tui.verbs.run", "Run an agent in a sandbox and print its output."),
     "sessions": ("tui.verbs.sessions", "List sessions, read their output, stop and remove them."),
     "memory": ("tui.verbs.memory", "Read and change what users, teams, chats and contexts remember."),
+    "approvals": ("tui.verbs.approvals", "List and answer the calls of tools that wait for an operator."),
     "activity": ("tui.verbs.activity", "Print what operators, agents and Pinfold did."),
+    "serve-tools": ("tui.verbs.serve_tools", "Serve agents' memory tools over MCP."),
     "schema": ("tui.verbs.schema", "Print the JSON Schemas of agent.toml and pinfold.toml."),
 }
 """Each verb with the module that holds it as `command`, and its line in the help."""

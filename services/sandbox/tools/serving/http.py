@@ -7,9 +7,8 @@ import json
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import uvicorn
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -20,6 +19,9 @@ from services.sandbox.tools.grants import Grant, Token
 from services.sandbox.tools.serving.calls import Calls
 from services.sandbox.tools.serving.protocol import Context, mcp_server
 from services.sandbox.tools.tokens import Tokens
+
+if TYPE_CHECKING:
+    from uvicorn import Server
 
 PATH = "/mcp"
 REQUEST_LIMIT = 2 * 1024 * 1024
@@ -89,16 +91,7 @@ async def serve_http(calls: Calls, tokens: Tokens, listening: socket.socket) -> 
         ),
         max_request_body_size=REQUEST_LIMIT,
     )
-    config = uvicorn.Config(
-        Guard(manager.handle_request, tokens),
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        limit_concurrency=_CONNECTIONS,
-        timeout_graceful_shutdown=_CLOSING_SECONDS,
-    )
-    server = _Server(config)
+    server = _web_server(Guard(manager.handle_request, tokens))
     async with manager.run():
         serving = asyncio.create_task(server.serve(sockets=[listening]), name="serve tools over http")
         try:
@@ -111,13 +104,26 @@ async def serve_http(calls: Calls, tokens: Tokens, listening: socket.socket) -> 
                 serving.result()
 
 
-class _Server(uvicorn.Server):
-    """Leaves signals to whoever runs it."""
+def _web_server(app: ASGIApp) -> Server:
+    """Make a server that leaves signals to whoever runs it."""
+    import uvicorn  # here, since it loads a command line as well
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
-        yield
+    class WebServer(uvicorn.Server):
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    return WebServer(
+        uvicorn.Config(
+            app,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=_CONNECTIONS,
+            timeout_graceful_shutdown=_CLOSING_SECONDS,
+        )
+    )
 
 
 def _bearer(scope: Scope) -> Token | None:

@@ -21,15 +21,15 @@ class ToolServer:
 
     Args:
         home: Whose.
-        calls: Answers calls.
+        calls: Answers calls, wherever they come from.
         tokens: Says what a token allows.
         blocking: Threads for the file system.
     """
 
     def __init__(self, home: Home, calls: Calls, tokens: Tokens, blocking: BlockingCalls) -> None:
         self._home = home
-        self._calls = calls
-        self._tokens = tokens
+        self.calls = calls
+        self.tokens = tokens
         self._blocking = blocking
 
     async def serve(self, *, idle_seconds: float | None = None) -> None:
@@ -50,7 +50,7 @@ class ToolServer:
             async with AsyncExitStack() as serving:
                 for name, serve in ((HTTP_SOCKET, serve_http), (LINES_SOCKET, serve_lines)):
                     listening = await self._blocking.run(listen, directory, name)
-                    await serving.enter_async_context(serve(self._calls, self._tokens, listening))
+                    await serving.enter_async_context(serve(self.calls, self.tokens, listening))
                 await self._until_idle(idle_seconds)
         finally:
             await self._blocking.run(self._forget_sockets)
@@ -64,7 +64,7 @@ class ToolServer:
         """
         from services.sandbox.tools.serving.lines import serve_stdio
 
-        await serve_stdio(self._calls, self._tokens, token)
+        await serve_stdio(self.calls, self.tokens, token)
 
     async def _until_idle(self, seconds: float | None) -> None:
         loop = asyncio.get_running_loop()
@@ -73,7 +73,7 @@ class ToolServer:
             await asyncio.sleep(_LOOK_SECONDS)
             if not await self._blocking.run(tools_dir(self._home).is_dir):  # the home was removed
                 return
-            if seconds is None or await self._tokens.in_use():
+            if seconds is None or await self.tokens.in_use():
                 last = loop.time()
             elif loop.time() - last > seconds:
                 return
