@@ -166,7 +166,10 @@ class Pinfold:
     async def _look_after_memory(self) -> None:
         await asyncio.sleep(_STARTING_SECONDS)
         await self.calls.run(import_module, "services.memory")
-        await self.memory.look_after()
+        from services.memory import Tidying
+
+        tidying = Tidying(self.agent_memories, self.agents, self.database, self.now)
+        await asyncio.gather(self.memory.look_after(), tidying.look_after())
 
     async def _leave_memory(self) -> None:
         if "memory" in self.__dict__:

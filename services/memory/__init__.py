@@ -18,6 +18,7 @@ from services.memory.agents import (
     Recalled,
     Retention,
     Row,
+    Tidying,
 )
 from services.memory.agents.custody import (
     NO_ROWS,
@@ -147,6 +148,7 @@ __all__ = [
     "Tenant",
     "TenantContent",
     "Tenants",
+    "Tidying",
     "Transfer",
     "TransferProgress",
     "Ttl",

@@ -6,6 +6,7 @@ import asyncio
 import os
 import platform
 import sys
+import time
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
@@ -49,11 +50,22 @@ class TerminalDocument(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
+class BackendDocument(msgspec.Struct, frozen=True):
+    """A back-end that agents keep their memory in."""
+
+    name: str
+    usable: bool
+    detail: str
+    problem: str
+    fix: str
+
+
 class DoctorDocument(msgspec.Struct, frozen=True):
     """All that was looked at; `ok` is whether a session could be started."""
 
     ok: bool
     engines: tuple[EngineDocument, ...]
+    memory: tuple[BackendDocument, ...]
     home: HomeDocument
     terminal: TerminalDocument
     versions: dict[str, str]
@@ -63,20 +75,21 @@ class DoctorDocument(msgspec.Struct, frozen=True):
 @click.command("doctor")
 @verb
 async def command(call: Call) -> int:
-    """Say whether each engine can be used and why not, and look at home, versions and terminal.
+    """Say whether engines and memory back-ends can be used and why not, and look at home, versions and terminal.
 
     Exits 1 when no engine can be used, or the home cannot.
     """
     calls = BlockingCalls()
     try:
-        condition, engines, notes = await asyncio.gather(
-            calls.run(examine, call.home), _engines(call, calls), _terminal_notes(os.environ)
+        condition, engines, backends, notes = await asyncio.gather(
+            calls.run(examine, call.home), _engines(call, calls), _backends(call, calls), _terminal_notes(os.environ)
         )
     finally:
         calls.close()
     report = DoctorDocument(
         ok=any(engine.usable for engine in engines) and not condition.problems,
         engines=tuple(EngineDocument.of(engine) for engine in engines),
+        memory=backends,
         home=HomeDocument(
             str(call.home.root),
             condition.exists,
@@ -111,6 +124,25 @@ async def _engines(call: Call, calls: BlockingCalls) -> tuple[EngineStatus, ...]
         return tuple(await asyncio.gather(*(engine.status() for engine in engines.values())))
     finally:
         await asyncio.gather(*(engine.close() for engine in engines.values()))
+
+
+async def _backends(call: Call, calls: BlockingCalls) -> tuple[BackendDocument, ...]:
+    """Ask the back-ends that agents' files name; the home's own database need not be usable for that."""
+    if not call.home.exists:
+        return ()
+    from services.activity import Events
+    from services.agents import Agents
+    from services.home import Database
+    from services.memory import AgentMemories
+
+    agents = Agents(call.home, Events(), calls)
+    await agents.load()
+    memories = AgentMemories(call.home, agents, Database(call.home.database_file), calls, time.time_ns)
+    try:
+        found = await memories.statuses()
+    finally:
+        await memories.close()
+    return tuple(BackendDocument(one.name, one.usable, one.detail, one.problem, one.fix) for one in found)
 
 
 def colour_depth(env: Mapping[str, str]) -> str:
@@ -165,6 +197,11 @@ def _versions() -> dict[str, str]:
 def _print(call: Call, report: DoctorDocument) -> None:
     for engine in report.engines:
         _print_engine(call, engine)
+    for backend in report.memory:
+        _print_fact(call, "memory", backend.name, good=backend.usable)
+        _print_detail(call, backend.problem, "bad")
+        _print_detail(call, backend.fix)
+        _print_detail(call, backend.detail)
     _print_home(call, report.home)
     terminal = report.terminal
     kind = f"{terminal.type or 'unknown'}, colours: {terminal.colours}, unicode: {'yes' if terminal.unicode else 'no'}"

@@ -20,6 +20,7 @@ from services.memory.agents.model import (
 from services.memory.agents.moving import MovePlan, MoveProgress, Mover
 from services.memory.agents.nothing import NoBackend
 from services.memory.agents.sqlite import SqliteBackend
+from services.memory.agents.tidying import Tidying, retention_of
 
 __all__ = [
     "CONTENT_LIMIT",
@@ -45,5 +46,7 @@ __all__ = [
     "Retention",
     "Row",
     "SqliteBackend",
+    "Tidying",
     "new_id",
+    "retention_of",
 ]

@@ -24,6 +24,30 @@ def test_every_engine_is_named_with_what_it_is_or_lacks(pinfold: Command) -> Non
     assert "/nowhere.sock" in text
 
 
+def test_every_memory_back_end_in_use_is_named_with_whether_it_answers(pinfold: Command) -> None:
+    pinfold.add_agent("near")
+    for alias, backend in (("far", "postgres"), ("farther", "qdrant")):
+        pinfold.home.agent_dir(alias).mkdir(parents=True)
+        pinfold.home.agent_file(alias).write_text(f'[memory]\nbackend = "{backend}"\n')
+    with pinfold.home.config_file.open("a") as config:
+        config.write('[memory.postgres]\nurl_env = "MEMORY_URL"\n[memory.qdrant]\nurl = "http://127.0.0.1:1"\n')
+    away = {"MEMORY_URL": "postgresql://me:hidden@127.0.0.1:1/x", "DOCKER_HOST": "unix:///nowhere.sock"}
+    pinfold.environment.update(away)
+    report = pinfold.json("doctor")
+    assert report["ok"] is True
+    assert {one["name"]: one["usable"] for one in report["memory"]} == {
+        "sqlite": True,
+        "postgres": False,
+        "qdrant": False,
+    }
+    text = pinfold("doctor").stdout
+    assert "Look whether the server runs" in text
+    assert "no server answers at http://127.0.0.1:1" in text
+    assert "hidden" not in text
+    pinfold.environment["MEMORY_URL"] = ""
+    assert "$MEMORY_URL is not set" in pinfold("doctor").stdout
+
+
 def test_without_a_home_it_says_so_and_makes_none(tmp_path: Path) -> None:
     command = Command(Home(tmp_path / "nowhere"))
     assert "pinfold init" in command("doctor").stdout
