@@ -1,0 +1,112 @@
+"""Lines: a token first, then a message a line; what is none is answered or ends the connection, never the server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from services.sandbox.tools import Token
+from tests.services.sandbox.tools.desk import Desk
+from tests.services.sandbox.tools.serving import lines, served
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+@pytest.fixture
+async def desk(desk: Desk) -> AsyncIterator[Desk]:
+    async with served(desk.pinfold):
+        yield desk
+
+
+async def say(writer: asyncio.StreamWriter, message: Any) -> None:
+    writer.write(json.dumps(message).encode() + b"\n")
+    await writer.drain()
+
+
+async def hear(reader: asyncio.StreamReader) -> dict[str, Any]:
+    async with asyncio.timeout(30):
+        found: dict[str, Any] = json.loads(await reader.readline())
+        return found
+
+
+async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: Token) -> None:
+    writer.write(token.reveal().encode() + b"\n")
+    await say(writer, HELLO)
+    assert (await hear(reader))["result"]["serverInfo"]["name"] == "pinfold"
+    await say(writer, READY)
+
+
+def call(number: int, tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+async def test_a_client_of_an_older_protocol_calls_tools(desk: Desk) -> None:
+    async with lines(desk.pinfold) as (reader, writer):
+        await greet(reader, writer, await desk.token())
+        await say(writer, call(1, "memory_store", key="a", content="b\nc"))
+        assert (await hear(reader))["result"]["content"][0]["text"] == "Stored a (core)."
+
+
+@pytest.mark.parametrize("text", ["s1.wrong", "", "GET / HTTP/1.1", "\x00"], ids=["wrong", "none", "http", "nul"])
+async def test_a_wrong_token_ends_the_connection_in_words(desk: Desk, text: str) -> None:
+    await desk.token()
+    async with lines(desk.pinfold) as (reader, writer):
+        writer.write(text.encode() + b"\n")
+        assert "void" in (await hear(reader))["error"]["message"]
+        assert await reader.read() == b""
+
+
+async def test_a_call_after_the_sessions_end_is_refused(desk: Desk) -> None:
+    async with lines(desk.pinfold) as (reader, writer):
+        await greet(reader, writer, await desk.token())
+        await desk.end("s1")
+        await say(writer, call(1, "memory_store", key="a", content="b"))
+        result = (await hear(reader))["result"]
+        assert result["isError"]
+        assert "it has ended" in result["content"][0]["text"]
+    assert await desk.pinfold.agent_memories.of("worker").count() == 0
+
+
+@pytest.mark.parametrize(
+    "line", [b"{", b"null", b"\xff\xff", b"[" * 50_000, b'{"jsonrpc":"2.0","id":{}}'],
+    ids=["cut", "null", "no text", "nested", "no id"],
+)  # fmt: skip
+async def test_what_is_no_message_does_not_end_the_connection(desk: Desk, line: bytes) -> None:
+    async with lines(desk.pinfold) as (reader, writer):
+        await greet(reader, writer, await desk.token())
+        writer.write(line + b"\n")
+        await say(writer, call(7, "memory_count"))
+        async with asyncio.timeout(30):
+            while (answer := await hear(reader)).get("id") != 7:
+                assert "error" in answer
+        assert answer["result"]["content"][0]["text"] == "0"
+
+
+async def test_a_line_without_an_end_ends_the_connection_and_not_the_server(desk: Desk) -> None:
+    token = await desk.token()
+    async with lines(desk.pinfold) as (reader, writer):
+        await greet(reader, writer, token)
+
+        async def flood() -> None:
+            while True:
+                writer.write(b"x" * 65536)
+                await writer.drain()
+
+        flooding = asyncio.ensure_future(flood())
+        try:
+            assert "2 MiB" in (await hear(reader))["error"]["message"]
+        finally:
+            flooding.cancel()
+            await asyncio.gather(flooding, return_exceptions=True)
+    async with lines(desk.pinfold) as (reader, writer):
+        await greet(reader, writer, token)
