@@ -81,9 +81,10 @@ class Pinfold:
     @cached_property
     def core_memory(self) -> CoreMemory:
         """What agents and the roles they call always see, and what they put away."""
-        from services.memory import CoreMemory
+        from services.memory import CoreMemory, Screener, screening_of
 
-        return CoreMemory(self.database, self.now)
+        screener = Screener(lambda: screening_of(self.agents.shared.memory.screening), self.calls)
+        return CoreMemory(self.database, self.now, screener=screener)
 
     @cached_property
     def archives(self) -> Archives:

@@ -19,6 +19,7 @@ from services.memory.agents import (
     Retention,
     Row,
     Tidying,
+    screening_of,
 )
 from services.memory.agents.custody import (
     NO_ROWS,
@@ -80,7 +81,7 @@ from services.memory.scopes import (
     Ttl,
     from_json,
 )
-from services.memory.screening import Finding, Screened, Screening, masked, scan
+from services.memory.screening import Finding, Screened, Screener, Screening, masked, scan
 
 __all__ = [
     "CONVERSATION",
@@ -138,6 +139,7 @@ __all__ = [
     "ScopeKind",
     "Scopes",
     "Screened",
+    "Screener",
     "Screening",
     "Snapshot",
     "Stats",
@@ -168,5 +170,6 @@ __all__ = [
     "restore_tenants",
     "restore_uuid",
     "scan",
+    "screening_of",
     "tenants_with_content",
 ]

@@ -1,6 +1,6 @@
 """What agents store and recall: rows behind one protocol, kept in SQLite, in files of the workspace, or nowhere."""
 
-from services.memory.agents.agent_memories import AgentMemories
+from services.memory.agents.agent_memories import AgentMemories, screening_of
 from services.memory.agents.agent_memory import AgentMemory
 from services.memory.agents.backend import Backend, BackendStatus, Cutoffs, Listing, Pruned
 from services.memory.agents.hygiene import Retention
@@ -49,4 +49,5 @@ __all__ = [
     "Tidying",
     "new_id",
     "retention_of",
+    "screening_of",
 ]

@@ -10,9 +10,13 @@ from services.home import Database
 from services.memory.agents.model import check_content
 from services.memory.agents.words import expression, words_of
 from services.memory.blocks.model import ENTRY_LIMIT, ArchiveEntry, Tenant
+from services.memory.screening import Screener
 
 SEARCH_LIMIT = 5
 _MOST = 1000
+_SPARE = 3
+"""So many times more entries are looked at for agents, since some of them may be withheld."""
+
 _COLUMNS = "e.id, e.content, e.created_at"
 
 
@@ -24,24 +28,34 @@ class Archive:
         database: Where they are kept.
         now: The clock, nanoseconds since 1970.
         make_id: Makes ids of entries.
+        screener: Screens what is put away and what agents find; None lets all through.
     """
 
-    def __init__(self, tenant: Tenant, database: Database, now: Callable[[], int], make_id: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        tenant: Tenant,
+        database: Database,
+        now: Callable[[], int],
+        make_id: Callable[[], str],
+        screener: Screener | None = None,
+    ) -> None:
         self.tenant = tenant
         self._database = database
         self._now = now
         self._make_id = make_id
+        self._screener = screener
 
     async def insert(self, content: str) -> ArchiveEntry:
         """Put something away.
 
         Raises:
-            InputRefused: The content is empty, no text or too long.
+            InputRefused: The content is empty, no text or too long, or the scan finds what is rejected.
         """
         check_content(content, ENTRY_LIMIT)
+        text = (await self._screener.screen(content)).content if self._screener else content
 
         def job(connection: sqlite3.Connection) -> ArchiveEntry:
-            entry = ArchiveEntry(self._make_id(), content, self._now())
+            entry = ArchiveEntry(self._make_id(), text, self._now())
             connection.execute(
                 "INSERT INTO archive_entries (id, tenant, owner, content, created_at) VALUES (?, ?, ?, ?, ?)",
                 (entry.id, self.tenant.id, self._owner, entry.content, entry.created_at),
@@ -49,6 +63,19 @@ class Archive:
             return entry
 
         return await self._database.write(job)
+
+    async def search_for_agents(self, query: str, limit: int = SEARCH_LIMIT) -> list[ArchiveEntry]:
+        """Do as `search`, without entries that may make agents do harm.
+
+        Raises:
+            InputRefused: As `search`.
+        """
+        _check_limit(limit)
+        if self._screener is None:
+            return await self.search(query, limit)
+        found = await self.search(query, min(limit * _SPARE, _MOST))
+        withheld = await self._screener.withheld([entry.content for entry in found])
+        return [entry for entry, kept_back in zip(found, withheld, strict=True) if not kept_back][:limit]
 
     async def search(self, query: str, limit: int = SEARCH_LIMIT) -> list[ArchiveEntry]:
         """Find entries by any of some words, the best first; `foo*` is every word that begins so.

@@ -5,10 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
+import msgspec
+
 from services.errors import ChangedMeanwhile, InputRefused, NothingThere
 from services.home import Database
 from services.memory.agents.model import check_content
 from services.memory.blocks.model import Block, BlockText, HistoryEntry, Tenant
+from services.memory.screening import Screener
 
 _TEXT_LIMIT = 100 * 1024
 _HISTORY = 20
@@ -23,12 +26,20 @@ class CoreBlocks:
         tenant: Whose blocks; it is in the database.
         database: Where they are kept.
         now: The clock, nanoseconds since 1970.
+        screener: Screens what is written and what agents read; None lets all through.
     """
 
-    def __init__(self, tenant: Tenant, database: Database, now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        tenant: Tenant,
+        database: Database,
+        now: Callable[[], int],
+        screener: Screener | None = None,
+    ) -> None:
         self.tenant = tenant
         self._database = database
         self._now = now
+        self._screener = screener
 
     async def all(self) -> tuple[BlockText, ...]:
         """Read every block, persona first."""
@@ -38,11 +49,28 @@ class CoreBlocks:
         """Read one block."""
         return await self._database.read(lambda c: _read(c, self.tenant, block))
 
+    async def all_for_agents(self) -> tuple[BlockText, ...]:
+        """Read every block as agents are given it: one that may make them do harm is only named."""
+        found = await self.all()
+        if self._screener is None:
+            return found
+        shown = await self._screener.for_agents([text.content for text in found])
+        return tuple(msgspec.structs.replace(text, content=said) for text, said in zip(found, shown, strict=True))
+
+    async def history_for_agents(self, since: int | None, until: int | None, limit: int) -> list[HistoryEntry]:
+        """Read the history as agents are given it; see `history`."""
+        found = await self.history(since, until, limit)
+        if self._screener is None:
+            return found
+        shown = await self._screener.for_agents([entry.entry for entry in found])
+        return [msgspec.structs.replace(entry, entry=said) for entry, said in zip(found, shown, strict=True)]
+
     async def append(self, block: Block, content: str) -> BlockText:
         """Add a line at the end.
 
         Raises:
-            InputRefused: The content is empty or no text, or the block would be too long.
+            InputRefused: The content is empty or no text, the block would be too long, or the scan finds what is
+                rejected.
         """
         check_content(content, _TEXT_LIMIT)
         return await self._change(block, lambda old: f"{old}\n{content}" if old else content)
@@ -72,7 +100,8 @@ class CoreBlocks:
         """
         _check_text(content)
         _check_text(reasoning)
-        return await self._change(block, lambda _: content, f"[rethink:{block}] {reasoning}")
+        why = (await self._screener.screen(reasoning)).content if self._screener else reasoning
+        return await self._change(block, lambda _: content, f"[rethink:{block}] {why}")
 
     async def write(self, block: Block, content: str, expected: str) -> BlockText:
         """Write a block over what somebody saw in it.
@@ -95,7 +124,8 @@ class CoreBlocks:
     async def note(self, entry: str) -> None:
         """Write something into the history."""
         check_content(entry, _TEXT_LIMIT)
-        await self._database.write(lambda c: _note(c, self.tenant, entry, self._now()))
+        text = (await self._screener.screen(entry)).content if self._screener else entry
+        await self._database.write(lambda c: _note(c, self.tenant, text, self._now()))
 
     async def history(
         self, since: int | None = None, until: int | None = None, limit: int = _HISTORY
@@ -120,15 +150,13 @@ class CoreBlocks:
         return await self._database.read(lambda c: [HistoryEntry(*row) for row in c.execute(sql, values)])
 
     async def _change(self, block: Block, change: Callable[[str], str], note: str = "") -> BlockText:
+        screening = self._screener.screening if self._screener else None
+
         def job(connection: sqlite3.Connection) -> BlockText:
             now = self._now()
-            text = change(_read(connection, self.tenant, block).content)
-            if len(text) > block.limit:
-                raise InputRefused(
-                    f"{block} would be too long",
-                    why=f"it would have {len(text):,} characters, at most {block.limit:,} fit",
-                    fix="Rethink it to say less.",
-                )
+            text = _fitting(block, change(_read(connection, self.tenant, block).content))
+            if screening is not None:  # of the whole, since two harmless parts may do harm together
+                text = _fitting(block, screening.screen(text).content)
             connection.execute(
                 "INSERT INTO core_blocks (tenant, block, content, updated_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE"
                 " SET content = excluded.content, updated_at = excluded.updated_at",
@@ -139,6 +167,16 @@ class CoreBlocks:
             return BlockText(block, text, now)
 
         return await self._database.write(job)
+
+
+def _fitting(block: Block, text: str) -> str:
+    if len(text) > block.limit:
+        raise InputRefused(
+            f"{block} would be too long",
+            why=f"it would have {len(text):,} characters, at most {block.limit:,} fit",
+            fix="Rethink it to say less.",
+        )
+    return text
 
 
 def _read(connection: sqlite3.Connection, tenant: Tenant, block: Block) -> BlockText:

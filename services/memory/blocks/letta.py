@@ -55,7 +55,7 @@ class LettaTools:
 
     async def archival_memory_search(self, query: str, limit: int = SEARCH_LIMIT) -> str:
         """Search the archive."""
-        found = await self._archive.search(query, limit)
+        found = await self._archive.search_for_agents(query, limit)
         if not found:
             return "No archival memory entries found."
         return "\n".join(
@@ -74,16 +74,17 @@ class LettaTools:
             raise InputRefused("no day is named", fix="Give start_date, end_date or both, as YYYY-MM-DD.")
         since = _start_of(_day(start_date)) if start_date else None
         until = _start_of(_day(end_date) + timedelta(days=1)) if end_date else None
-        found = await self._blocks.history(since, until, limit)
+        found = await self._blocks.history_for_agents(since, until, limit)
         if not found:
             return "No history in that time."
         return "\n".join(f"[{_moment(entry.at)}] {entry.entry}" for entry in found)
 
 
 async def rendered(blocks: CoreBlocks, archive: Archive) -> str:
-    """Write the core blocks as they go into a prompt, and how much is archived."""
+    """Write the core blocks as they go into a prompt, but what may do harm there, and how much is archived."""
     parts = ["## Core Memory"]
-    parts.extend(f"### {text.block.heading}\n{text.content or '(empty)'}" for text in await blocks.all())
+    shown = await blocks.all_for_agents()
+    parts.extend(f"### {text.block.heading}\n{text.content or '(empty)'}" for text in shown)
     count = await archive.count()
     parts.append(f"[Archival Memory: {count} entries | Use archival_memory_search to retrieve]")
     return "\n\n".join(parts)

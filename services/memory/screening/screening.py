@@ -67,6 +67,20 @@ class Screening:
         kept = redacted(content, findings) if self.secrets == "redact" else content
         return Screened(kept, findings, any(finding.family == "threat" for finding in findings))
 
+    def withholds(self, content: str) -> bool:
+        """Whether a text that is stored is kept from agents, because it may make them do harm."""
+        return self.threats != "off" and bool(self._threats(content))
+
+    def for_agents(self, content: str) -> str:
+        """A stored text as agents are given it: one that is withheld is only named."""
+        if self.threats == "off":
+            return content
+        found = ", ".join(sorted({finding.name.replace("_", " ") for finding in self._threats(content)}))
+        return f"(withheld: {found})" if found else content
+
+    def _threats(self, content: str) -> list[Finding]:
+        return [finding for finding in scan(content, strict=self.strict) if finding.family == "threat"]
+
     def screen_named(self, name: str, content: str) -> Screened:
         """Scan a text and the name it is to be stored under, which may hold as much.
 
