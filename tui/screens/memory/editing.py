@@ -90,7 +90,7 @@ class Editing:
             await self._resolve(draft, value)
             return
         if not self._viewer.changed:
-            await self._viewer.end()
+            self._viewer.end()
             self._host.told("nothing was changed")
             return
         lines = await self._compared(draft.seen, value)
@@ -108,7 +108,7 @@ class Editing:
         except ChangedMeanwhile:
             await self._resolve(draft, value)
             return
-        await self._viewer.end()
+        self._viewer.end()
         self._done(Outcome(f"{draft.name} is saved", undo=undo, item=draft.id))
 
     async def _resolve(self, draft: Draft, value: Any) -> None:  # noqa: ANN401
@@ -130,7 +130,7 @@ class Editing:
         if choice == "mine":
             await self._write(draft, value)
         else:
-            await self._viewer.end()
+            self._viewer.end()
             self._done(Outcome("what somebody else stored stays", item=draft.id))
 
     async def _compared(self, before: Any, after: Any) -> Sequence[Cell]:  # noqa: ANN401
@@ -145,7 +145,7 @@ class Editing:
     def leave(self) -> None:
         """End editing; asks when something typed would be lost."""
         if not self.is_open:
-            self._host.begin(self._screen, "edit", self._viewer.end)
+            self._viewer.end()
             return
         draft = self._viewer.draft
         assert draft is not None
@@ -153,7 +153,7 @@ class Editing:
 
         def answer(yes: bool | None) -> None:
             if yes:
-                self._host.begin(self._screen, "edit", self._viewer.end)
+                self._viewer.end()
 
         self._screen.app.push_screen(question, answer)
 

@@ -162,6 +162,8 @@ class MemoryScreen(ActingScreen):
 
     @on(Viewer.Edited)
     def _edited(self) -> None:
+        if self._viewer.draft is None and self._viewer.has_focus_within:
+            self._listing.table.focus()
         self.refresh_bindings()
 
     @on(TreeTable.Folded)

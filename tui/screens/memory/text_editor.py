@@ -35,6 +35,11 @@ class TextEditor(TextArea):
         edit.text = drawable(edit.text, self.form)
         return super().edit(edit)
 
+    def begin(self, text: str, form: Form) -> None:
+        """Take in another text; nothing of the one before can be brought back."""
+        self.form = form
+        self.load_text(drawable(text, form))
+
     def show_instead(self, text: str, form: Form) -> None:
         """Show another text in place of this one; undoing reaches back behind it."""
         self.form = form

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from tui.screens.memory.text_editor import TextEditor
 
 
+_MARGIN = 3
+"""Columns beside the lines: a space on each side and the scrollbar."""
+
+
 class Viewer(Pane):
     """Shows a row, or edits it.
 
@@ -84,7 +88,7 @@ class Viewer(Pane):
 
     def _draw(self) -> None:
         self.query_one(TitleLine).show(self._item.name if self._item is not None else "Value", warning="")
-        self._body.show(content_lines(self._content, self._body.size.width))
+        self._body.show(content_lines(self._content, self.size.width - _MARGIN))
         self._say_facts()
 
     def _say_facts(self) -> None:
@@ -96,7 +100,7 @@ class Viewer(Pane):
 
     def _rewrap(self) -> None:
         if self._item is not None:
-            self._body.show(content_lines(self._content, self._body.size.width))
+            self._body.show(content_lines(self._content, self.size.width - _MARGIN))
 
     # ── editing ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -104,24 +108,32 @@ class Viewer(Pane):
         """Edit a row."""
         from tui.screens.memory.text_editor import TextEditor
 
-        await self.end(draft)
-        self._editor = TextEditor(draft.typed, draft.form)
-        self._body.display = False
-        await self.mount(self._editor)
-        self.add_class("-editing")
+        self.draft, self.diverged = draft, False
+        if self._editor is None:
+            self._editor = TextEditor(draft.typed, draft.form)
+            await self.mount(self._editor)
+        else:  # one that is taken away may be painted once more without its styles
+            self._editor.begin(draft.typed, draft.form)
+        self._turn()
         self._editor.focus()
         self._judge()
 
-    async def end(self, draft: Draft | None = None) -> None:
-        """Edit no more, or something else."""
-        editor, self._editor, self.draft, self.diverged = self._editor, None, draft, False
-        if editor is not None:
-            await editor.remove()
-        if draft is None:
-            self.remove_class("-editing")
-            self._body.display = True
-            self._draw()
+    def end(self) -> None:
+        """Edit no more."""
+        was_in_use = self._editor is not None and self._editor.has_focus
+        self.draft, self.diverged = None, False
+        self._turn()
+        if was_in_use:
+            self._body.focus()
+        self._draw()
         self.post_message(self.Edited())
+
+    def _turn(self) -> None:
+        editing = self.draft is not None
+        self.set_class(editing, "-editing")
+        self._body.display = not editing
+        if self._editor is not None:
+            self._editor.display = editing
 
     def go_on_from(self, draft: Draft) -> None:
         """Keep what is typed, over something that was seen later."""
