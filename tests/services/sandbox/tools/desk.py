@@ -38,6 +38,7 @@ class Desk:
 
     def __init__(self, pinfold: Pinfold) -> None:
         self.pinfold = pinfold
+        self._sessions = 0
         self.store = SessionStore(pinfold.database, pinfold.activity, pinfold.events, pinfold.now)
 
     async def session(self, session: str = "s1", agent: str = "worker") -> Session:
@@ -50,7 +51,10 @@ class Desk:
         """Record its end, as whoever finds it gone does."""
         await self.store.change(session, lost(self.pinfold.now(), "it is gone"))
 
-    async def token(self, session: str = "s1", agent: str = "worker", **grants: Any) -> Token:
+    async def token(self, agent: str = "worker", **grants: Any) -> Token:
+        """The token of a new session."""
+        self._sessions += 1
+        session = (await self.session(f"n{self._sessions}", agent)).id
         return await self.pinfold.tools.tokens.issue(Grant(session, agent, **grants))
 
     async def call(

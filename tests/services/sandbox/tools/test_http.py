@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -13,16 +12,15 @@ from mcp.shared.exceptions import MCPError
 from services.errors import LockHeld
 from services.sandbox.tools import Token
 from tests.services.sandbox.tools.desk import Desk
-from tests.services.sandbox.tools.serving import URL, over_http, served, web
+from tests.services.sandbox.tools.serving import URL, over_http, web
 
 DISCOVER = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 
 @pytest.fixture
-async def desk(desk: Desk) -> AsyncIterator[Desk]:
-    async with served(desk.pinfold):
-        yield desk
+def desk(served_desk: Desk) -> Desk:
+    return served_desk
 
 
 async def status_of(desk: Desk, token: Token | None, **request: Any) -> tuple[int, str]:
@@ -64,16 +62,17 @@ async def test_a_wrong_token_is_void(desk: Desk, text: str) -> None:
 
 async def test_a_token_is_void_once_its_session_has_ended(desk: Desk) -> None:
     token = await desk.token()
-    await desk.end("s1")
+    await desk.end(token.session)
     assert await status_of(desk, token) == (
         401, '{"error": "the token is void: its session has ended, or it is of another home"}',
     )  # fmt: skip
 
 
 async def test_a_client_whose_session_ends_is_let_in_no_more(desk: Desk) -> None:
-    async with over_http(desk.pinfold, await desk.token()) as client:
+    token = await desk.token()
+    async with over_http(desk.pinfold, token) as client:
         assert not (await client.call_tool("memory_recall", {})).is_error
-        await desk.end("s1")
+        await desk.end(token.session)
         with pytest.raises(MCPError):
             await client.call_tool("memory_recall", {})
 
@@ -116,14 +115,13 @@ async def test_elsewhere_is_nothing(desk: Desk) -> None:
 
 
 async def test_two_agents_at_once_never_see_each_others_memories(desk: Desk) -> None:
-    await desk.session("s2", "stranger")
-    mine, theirs = await desk.token(), await desk.token("s2", "stranger")
+    mine, theirs = await desk.token(), await desk.token("stranger")
 
     async def store(token: Token, text: str) -> None:
         async with over_http(desk.pinfold, token) as client:
             for number in range(5):
-                await client.call_tool("memory_store", {"key": f"k{number}", "content": text})
-                found = await client.call_tool("memory_list", {})
+                await client.call_tool("memory_store", {"key": f"k{number}", "content": text, "category": "raced"})
+                found = await client.call_tool("memory_list", {"category": "raced"})
                 assert {row["content"] for row in (found.structured_content or {}).get("memories", [])} <= {text}
 
     await asyncio.gather(store(mine, "mine"), store(theirs, "theirs"))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from services.sandbox.tools import Token
 from tests.services.sandbox.tools.desk import Desk
-from tests.services.sandbox.tools.serving import lines, served
+from tests.services.sandbox.tools.serving import lines
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -23,9 +22,8 @@ READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
 @pytest.fixture
-async def desk(desk: Desk) -> AsyncIterator[Desk]:
-    async with served(desk.pinfold):
-        yield desk
+def desk(served_desk: Desk) -> Desk:
+    return served_desk
 
 
 async def say(writer: asyncio.StreamWriter, message: Any) -> None:
@@ -67,14 +65,15 @@ async def test_a_wrong_token_ends_the_connection_in_words(desk: Desk, text: str)
 
 
 async def test_a_call_after_the_sessions_end_is_refused(desk: Desk) -> None:
+    token = await desk.token()
     async with lines(desk.pinfold) as (reader, writer):
-        await greet(reader, writer, await desk.token())
-        await desk.end("s1")
-        await say(writer, call(1, "memory_store", key="a", content="b"))
+        await greet(reader, writer, token)
+        await desk.end(token.session)
+        await say(writer, call(1, "memory_store", key="too late", content="b"))
         result = (await hear(reader))["result"]
         assert result["isError"]
         assert "it has ended" in result["content"][0]["text"]
-    assert await desk.pinfold.agent_memories.of("worker").count() == 0
+    assert await desk.pinfold.agent_memories.of("worker").get("too late") is None
 
 
 @pytest.mark.parametrize(
@@ -85,11 +84,11 @@ async def test_what_is_no_message_does_not_end_the_connection(desk: Desk, line: 
     async with lines(desk.pinfold) as (reader, writer):
         await greet(reader, writer, await desk.token())
         writer.write(line + b"\n")
-        await say(writer, call(7, "memory_count"))
+        await say(writer, call(7, "namespace_keys", scope="chat"))
         async with asyncio.timeout(30):
             while (answer := await hear(reader)).get("id") != 7:
                 assert "error" in answer
-        assert answer["result"]["content"][0]["text"] == "0"
+        assert answer["result"]["structuredContent"] == {"keys": []}
 
 
 async def test_a_line_without_an_end_ends_the_connection_and_not_the_server(desk: Desk) -> None:
