@@ -12,7 +12,7 @@ from services.errors import ArchiveError
 
 T = TypeVar("T")
 
-_TELL_SECONDS = 0.05
+_TELL_SECONDS = 0.04
 _GIVE_UP_SECONDS = 5.0
 
 
@@ -57,7 +57,7 @@ class Gauge:
 
 
 async def told(what: str, work: Callable[[Gauge], Awaitable[T]]) -> Work[T]:
-    """Do some work, and tell how far it is twenty times a second and at the end.
+    """Do some work, and tell how far it is 25 times a second and at the end.
 
     Closing this early returns once the work has ended, so that no thread goes on writing behind its caller's back.
 
