@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,7 +25,7 @@ from services.memory import (
 from services.memory.agents import Backend
 from services.operations.deleting import stays_in_place
 from services.operations.house import House
-from services.operations.model import Operation
+from services.operations.model import Operation, Step
 from services.operations.running import Run
 from services.operations.stamps import save_stamps, stamps_of
 from services.sandbox import record_of
@@ -58,9 +59,10 @@ class Exported(msgspec.Struct, frozen=True):
     link: str = ""
 
 
-def exported(run: Run, subject: str) -> Exported:
-    """What the export of a part found."""
-    result = run.result_of("export", subject)
+def exported(steps: Sequence[Step], subject: str) -> Exported:
+    """What the export of a part found, by the steps of a delete."""
+    results = (step.result for step in steps if (step.name, step.subject) == ("export", subject))
+    result = next(results, "")
     return msgspec.json.decode(result, type=Exported) if result else Exported()
 
 

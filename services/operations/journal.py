@@ -105,6 +105,10 @@ class Journal:
                 return operation
         return None
 
+    async def deletes_into(self, archive: str) -> list[Operation]:
+        """Find the delete that wrote an archive; none when that was in another home."""
+        return await self._read(f"SELECT {_COLUMNS} FROM operations WHERE kind = 'delete' AND archive = ?", archive)
+
     async def _read(self, sql: str, *values: object) -> list[Operation]:
         def job(connection: sqlite3.Connection) -> list[Operation]:
             return [_operation(row, _steps(connection, row[0])) for row in connection.execute(sql, values).fetchall()]

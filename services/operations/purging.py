@@ -112,7 +112,7 @@ async def _purge(run: Run) -> str:
 
 async def _purge_sessions(run: Run) -> str:
     """Remove every exported session with its sandbox, record and output."""
-    ids = exported(run, "sessions").ids
+    ids = exported(run.operation.steps, "sessions").ids
     for number, session in enumerate(ids, start=1):
         run.tell(f"removing session {session}", number, len(ids), "sessions")
         try:
@@ -127,9 +127,9 @@ async def _purge_memory(run: Run) -> str:
     house = run.house
     if run.step.result:
         return run.step.result
-    found = exported(run, "memory")
+    found = exported(run.operation.steps, "memory")
     backend = house.memories.backends[found.backend]
-    where = exported(run, "workspace")
+    where = exported(run.operation.steps, "workspace")
     owner = Owner(run.alias, aside(run) / where.workspace if where.own else Path(where.workspace))
     if found.backend not in (*_KEEPS_FILES, "sqlite"):
         if await backend.count(owner, _ALL) != found.items:
@@ -152,10 +152,10 @@ def _purge_rows(connection: sqlite3.Connection, run: Run, known: Fingerprint) ->
     """Remove memories, core memory and keys of contexts; "" when there is more than what was exported."""
     if not purge_as_known(connection, run.alias, known):
         return ""
-    tenants = exported(run, "core memory").ids
+    tenants = exported(run.operation.steps, "core memory").ids
     for tenant in reversed(tenants):
         connection.execute("DELETE FROM tenants WHERE id = ?", (int(tenant),))
-    scopes = [Scope.parse(text) for text in exported(run, "scopes").ids]
+    scopes = [Scope.parse(text) for text in exported(run.operation.steps, "scopes").ids]
     keys = purge_scopes(connection, scopes)
     clear_contexts(connection, [scope.id for scope in scopes if scope.kind is ScopeKind.CONTEXT])
     connection.execute("DELETE FROM tool_actions WHERE agent = ?", (run.alias,))
@@ -167,7 +167,7 @@ def _purge_rows(connection: sqlite3.Connection, run: Run, known: Fingerprint) ->
 async def _purge_files(run: Run) -> str:
     """Remove the workspace and the directory, file by file, as far as each is what was packed."""
     house = run.house
-    found = exported(run, "workspace")
+    found = exported(run.operation.steps, "workspace")
     hidden = aside(run)
     workspace = hidden / found.workspace if found.own else Path(found.workspace)
     stamps = stamps_file(house.home, run.operation.id)
@@ -231,7 +231,7 @@ def _sealing(run: Run, writer: ArchiveWriter) -> Sealing:
     references = [one for step in steps if step.name == "references" for one in _noted(step).values()]
     counts = []
     for subject in ("memory", "core memory", "scopes", "sessions", "workspace"):
-        found = exported(run, subject)
+        found = exported(run.operation.steps, subject)
         stays = subject == "workspace" and found.stays
         counts.append(Count(subject, found.items, found.items, 0 if stays else found.items))
     results = [

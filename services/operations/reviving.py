@@ -7,14 +7,22 @@ import shutil
 import sqlite3
 from pathlib import Path
 
-import msgspec
-
 from services.agents import mentions_in_agent, table_in
 from services.archives import ArchiveDraft, ArchiveKind, Extraction, KeptEntry, KeptSession, OpenArchive, Sealing
 from services.errors import FileConflict, OperationError, OperationRefused, PinfoldError
 from services.home import MISSING, FileText, make_directory, read_file, write_whole
-from services.memory import ArchiveEntry, Owner, TenantContent, adopt_contexts, restore_tenants, restore_uuid
+from services.memory import (
+    ArchiveEntry,
+    Owner,
+    Scope,
+    ScopeKind,
+    TenantContent,
+    adopt_contexts,
+    restore_tenants,
+    restore_uuid,
+)
 from services.operations import restoring, rewriting
+from services.operations.exporting import exported
 from services.operations.house import House
 from services.operations.journal import note_in
 from services.operations.model import Operation
@@ -151,24 +159,18 @@ async def _restore_core(run: Run, opened: OpenArchive) -> str:
 
 
 async def _restore_scopes(run: Run, opened: OpenArchive) -> str:
-    keys = 0
-    contexts: set[str] = set()
+    """Restore keys, and give the contexts back that the delete left behind as nobody's."""
+    house, keys = run.house, 0
     with opened.scopes() as file:
-        async for progress in run.house.memory.transfer.take_in(file):
+        async for progress in house.memory.transfer.take_in(file):
             keys = progress.keys
             run.tell("restoring keys", keys, 0, "keys")
-    with opened.scopes() as file:
-        for line in await run.house.calls.run(file.readlines):
-            found = msgspec.json.decode(line, type=_ScopeLine)
-            contexts |= {found.id} if found.scope == "context" else set()
-
-    await run.house.database.write(lambda c: adopt_contexts(c, sorted(contexts), run.target))
+    scopes: list[Scope] = []
+    for delete in await house.journal.deletes_into(run.operation.archive):
+        scopes += [Scope.parse(text) for text in exported(delete.steps, "scopes").ids]
+    contexts = [scope.id for scope in scopes if scope.kind is ScopeKind.CONTEXT]
+    await house.database.write(lambda c: adopt_contexts(c, contexts, run.target))
     return f"{keys:,} keys"
-
-
-class _ScopeLine(msgspec.Struct):
-    scope: str
-    id: str
 
 
 async def _restore_sessions(run: Run, opened: OpenArchive) -> str:

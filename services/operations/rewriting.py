@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,6 +98,7 @@ def write_file(home: Home, file: TomlFile, data: bytes, *, locked: bool) -> None
         LockHeld: Somebody else is changing it.
         PinfoldError: It cannot be written.
     """
+    _sweep(file.path)
     if data == file.data:
         return
     expected = FileText(file.path, file.data, Stamp.of(file.path))
@@ -109,6 +111,15 @@ def write_file(home: Home, file: TomlFile, data: bytes, *, locked: bool) -> None
         write_whole(file.path, data, expected=expected)
     finally:
         lock.release()
+
+
+def _sweep(file: Path) -> None:
+    """Remove what processes left beside a file that were killed while they wrote it."""
+    pattern = re.compile(rf"\.{re.escape(file.name)}\.(?P<pid>[0-9]+)-[0-9a-f]+\.new")
+    for beside in file.parent.iterdir():
+        found = pattern.fullmatch(beside.name)
+        if found and not Path(f"/proc/{found['pid']}").exists():
+            beside.unlink(missing_ok=True)
 
 
 def check_still(shown: Rewrite, fresh: Rewrite | None) -> None:

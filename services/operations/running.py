@@ -89,11 +89,6 @@ class Run:
         """Record what the step found so far, for a retry and for the steps after it."""
         await self.house.journal.note(self.operation.id, self.step.number, result)
 
-    def result_of(self, name: str, subject: str = "") -> str:
-        """What an earlier step found; "" when it found nothing or was not done."""
-        found = (step.result for step in self.operation.steps if (step.name, step.subject) == (name, subject))
-        return next(found, "")
-
     async def work(self, work: Work[T], doing: str = "") -> T:
         """Do some work on an archive, and tell how far it is."""
         try:

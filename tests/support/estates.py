@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from services.home import Home
-from services.memory import Block, Draft, Scope, ScopeKind
+from services.memory import Block, Draft, Scope, ScopeKind, StepType
 from services.pinfold import Pinfold
 from tests.support.sessions import World, echo_lines, ran
 
@@ -68,6 +68,7 @@ async def _remember(pinfold: Pinfold) -> None:
     await pinfold.core_memory.blocks(role).rethink(Block.HUMAN, "the caller", "at first")
     await pinfold.core_memory.archive(deeper).insert("put away")
     context = await pinfold.memory.contexts.open(agent=AGENT, chat="c1")
+    await pinfold.memory.contexts.begin(context.id, StepType.TOOL)
     await pinfold.memory.contexts.release(context.id, "failed", "it stopped")
 
 
@@ -83,13 +84,13 @@ def estate(home: Home) -> Estate:
             "keys": _rows(connection, "SELECT scope, id, key, value, length FROM scoped_values"),
             "sessions": _rows(connection, "SELECT id, agent, state, exit_code FROM sessions"),
             "steps": _rows(connection, "SELECT session, number, name, state FROM steps"),
-            "output": _files(home.sessions_dir, lambda path: "output" in path.split("/")),
+            "output": _files(home.sessions_dir, lambda path: "/output/" in path and not path.endswith(".lock")),
         }
 
 
 def under(alias: str, found: Estate) -> Estate:
     """The same with the agent called otherwise."""
-    return _replaced(found, AGENT, alias)
+    return {key: _replaced(value, AGENT, alias) for key, value in found.items()}
 
 
 def _replaced(value: Any, old: str, new: str) -> Any:
@@ -116,8 +117,9 @@ def _files(top: Path, wanted: Any = lambda path: True) -> dict[str, tuple[str, i
             found[name] = ("folder", 0, "")
         else:
             data = path.read_bytes()
-            content = data.decode() if name.endswith(".toml") else hashlib.sha256(data).hexdigest()
-            found[name] = ("file", stat.S_IMODE(facts.st_mode), content)
+            found[name] = ("file", stat.S_IMODE(facts.st_mode), hashlib.sha256(data).hexdigest())
+            if name.endswith(".toml"):
+                found[name] = ("file", 0, data.decode())  # its mode is Pinfold's to choose
     return found
 
 

@@ -31,22 +31,23 @@ class World:
         home: Written to; need not exist.
         engine: What its agents run on when they do not say otherwise.
         env: The environment of the Pinfolds opened here.
+        shared: What its `pinfold.toml` says; "" leaves that as it is.
     """
 
-    def __init__(self, home: Home, engine: str = "local", env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, home: Home, engine: str = "local", env: dict[str, str] | None = None, shared: str = SHARED
+    ) -> None:
         self.home = home
         self.engine = engine
         self.env = {"PATH": os.environ["PATH"], "DOCKER_HOST": "unix:///nowhere/docker.sock"} | (env or {})
         home.agents_dir.mkdir(parents=True, exist_ok=True)
-        home.config_file.write_text(SHARED, encoding="utf-8")
+        if shared:
+            home.config_file.write_text(shared, encoding="utf-8")
 
     @classmethod
     def existing(cls, home: Home) -> World:
         """A home that was written before, as it is."""
-        shared = home.config_file.read_text(encoding="utf-8")
-        world = cls(home)
-        home.config_file.write_text(shared, encoding="utf-8")
-        return world
+        return cls(home, shared="")
 
     def agent(
         self,

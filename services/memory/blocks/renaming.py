@@ -15,6 +15,11 @@ def tenants_with_content(connection: sqlite3.Connection, alias: str) -> tuple[in
     return tuple(tenant for tenant in _below(connection, alias) if _has_content(connection, tenant))
 
 
+def renamed_caller(caller: str, old: str, new: str) -> str:
+    """The name of a caller, an alias or a chain that begins with one, once the alias is another."""
+    return new + caller[len(old) :] if caller == old or caller.startswith(f"{old}/") else caller
+
+
 def rename_tenants(connection: sqlite3.Connection, old: str, new: str) -> int:
     """Give an agent's tenant, and those of the roles it calls, to another alias, and count those that hold anything.
 
@@ -40,7 +45,7 @@ def rename_tenants(connection: sqlite3.Connection, old: str, new: str) -> int:
         parent, agent, role = connection.execute(
             "SELECT parent, agent, role FROM tenants WHERE id = ?", (tenant,)
         ).fetchone()
-        caller = new + agent[len(old) :] if agent == old or agent.startswith(f"{old}/") else agent
+        caller = renamed_caller(agent, old, new)
         above = ids.get(parent, parent)
         ids[tenant] = tenant if parent is None else derived_id(above, caller, role)
         connection.execute(

@@ -10,7 +10,8 @@ import msgspec
 from services.errors import MemoryRefused
 from services.home import next_revision
 from services.memory.blocks.model import ArchiveEntry, Block, Tenant
-from services.memory.blocks.renaming import rename_tenants, tenants_with_content
+from services.memory.blocks.renaming import renamed_caller, tenants_with_content
+from services.memory.blocks.tenants import derived_id
 
 
 class TenantContent(msgspec.Struct, frozen=True):
@@ -41,20 +42,25 @@ def restore_tenants(connection: sqlite3.Connection, kept: Sequence[TenantContent
     """
     if not kept:
         return 0
-    if tenants_with_content(connection, alias):
-        raise MemoryRefused(f"{alias} has core memory of its own", fix="Restore under another alias.")
-    connection.execute("DELETE FROM tenants WHERE parent IS NULL AND agent = ?", (alias,))
     own = kept[0].tenant
     if own.parent is not None or any(one.tenant.parent is None for one in kept[1:]):
         raise MemoryRefused("the core memory cannot be restored", why="it does not begin with the agent's own")
-    name = f"{own.agent}"
-    taken = connection.execute("SELECT 1 FROM tenants WHERE id = ? OR (parent IS NULL AND agent = ?)", (own.id, name))
-    if taken.fetchone():
-        raise MemoryRefused("the core memory cannot be restored", why=f"{name} has core memory of its own")
+    if tenants_with_content(connection, alias):
+        raise MemoryRefused(f"{alias} has core memory of its own", fix="Restore under another alias.")
+    connection.execute("DELETE FROM tenants WHERE parent IS NULL AND agent = ?", (alias,))
+    taken = connection.execute("SELECT 1 FROM tenants WHERE id = ?", (own.id,)).fetchone()
+    ids = {own.id: next_revision(connection) if taken else own.id}
     for one in kept:
-        _insert(connection, one, now)
-    if name != alias:
-        return rename_tenants(connection, name, alias)
+        tenant = one.tenant
+        if tenant.parent is not None:
+            if tenant.parent not in ids:
+                raise MemoryRefused("the core memory cannot be restored", why=f"the caller of {tenant.role} is missing")
+            ids[tenant.id] = derived_id(ids[tenant.parent], renamed_caller(tenant.agent, own.agent, alias), tenant.role)
+        parent = None if tenant.parent is None else ids[tenant.parent]
+        caller = renamed_caller(tenant.agent, own.agent, alias)
+        _insert(
+            connection, msgspec.structs.replace(one, tenant=Tenant(ids[tenant.id], caller, parent, tenant.role)), now
+        )
     return len(tenants_with_content(connection, alias))
 
 

@@ -6,13 +6,15 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from services.errors import OperationRefused
 from services.home import Home
 from services.operations import Operation, Plan
 from services.pinfold import Pinfold
-from tests.support.estates import settle
+from tests.support.estates import AGENT, settle
 from tests.support.sessions import World
 
 
@@ -47,3 +49,16 @@ async def retried(pinfold: Pinfold, operation: str) -> Operation:
     """Retry an operation to its end."""
     told = [progress async for progress in pinfold.operations.retry(operation)]
     return told[-1].operation
+
+
+def visible(found: dict[str, Any]) -> set[str]:
+    """The names of what lies among the agents, of an estate."""
+    return {name.split("/")[0] for name in found["files"]}
+
+
+async def refusal(pinfold: Pinfold, alias: str = AGENT) -> str:
+    """Why an agent cannot be deleted, as whoever asks for it is told."""
+    plan = await pinfold.operations.plan_delete(alias)
+    with pytest.raises(OperationRefused) as raised:
+        await done(pinfold, plan)
+    return str(raised.value)

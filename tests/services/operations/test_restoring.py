@@ -1,0 +1,199 @@
+"""A restore gives back what was kept, and overwrites nothing without saying so."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.archives import ArchiveKind, result_of
+from services.errors import OperationError, OperationRefused
+from services.memory import Draft
+from services.operations import OperationState
+from services.pinfold import Pinfold
+from tests.services.operations.conftest import done, retried
+from tests.support.estates import AGENT, estate, under
+from tests.support.sessions import World
+
+
+@pytest.fixture
+async def archive(pinfold: Pinfold) -> str:
+    """The archive of the agent, which was deleted."""
+    return (await done(pinfold, await pinfold.operations.plan_delete(AGENT))).archive
+
+
+async def refusal(pinfold: Pinfold, archive: str, **options: Any) -> str:
+    plan = await pinfold.operations.plan_restore(archive, **options)
+    with pytest.raises(OperationRefused) as raised:
+        await done(pinfold, plan)
+    return str(raised.value)
+
+
+def kept(found: dict[str, Any]) -> dict[str, Any]:
+    """An estate without the files in which references are put back, if not to the letter."""
+    return {**found, "shared": "", "files": {k: v for k, v in found["files"].items() if k != "lead/agent.toml"}}
+
+
+class TestWholeAgents:
+    async def test_come_back_as_they_were(self, pinfold: Pinfold, world: World):
+        before = estate(world.home)
+        archive = (await done(pinfold, await pinfold.operations.plan_delete(AGENT))).archive
+        operation = await done(pinfold, await pinfold.operations.plan_restore(archive, references=["*"]))
+        assert (operation.state, operation.warnings) == (OperationState.DONE, ())
+        assert kept(estate(world.home)) == kept(before)
+        lead = tomllib.loads(world.home.agent_file("lead").read_text())
+        assert lead["agent"]["delegates"] == [{"agent": AGENT, "mode": "independent"}]
+        assert lead["workspace"]["access"] == {AGENT: "read", "writer": "read"}
+        assert lead["memory"]["read_memory_from"] == ["writer", AGENT]
+
+    async def test_come_back_under_another_alias(self, pinfold: Pinfold, world: World):
+        before = estate(world.home)
+        archive = (await done(pinfold, await pinfold.operations.plan_delete(AGENT))).archive
+        await done(pinfold, await pinfold.operations.plan_restore(archive, alias="critic", references=["*"]))
+        assert kept(estate(world.home)) == kept(under("critic", before))
+
+    async def test_come_back_twice_side_by_side(self, pinfold: Pinfold, world: World, archive: str):
+        for alias in (AGENT, "critic"):
+            await done(pinfold, await pinfold.operations.plan_restore(archive, alias=alias))
+        for alias in (AGENT, "critic"):
+            assert await pinfold.agent_memories.of(alias).count() == 4
+            assert (world.home.default_workspace(alias) / "src" / "0.txt").exists()
+            tenant = await pinfold.core_memory.tenants.find(alias)
+            assert tenant is not None
+
+    async def test_offer_their_references_one_by_one(self, pinfold: Pinfold, world: World, archive: str):
+        offered = await pinfold.operations.plan_restore(archive)
+        assert offered.rewrites == ()
+        keys = {f"{one.owner or 'pinfold.toml'}:{one.key}" for one in offered.references}
+        assert "lead:memory.read_memory_from[1]" in keys
+        assert len(keys) == 4
+        plan = await pinfold.operations.plan_restore(archive, references=["lead:memory.read_memory_from[1]"])
+        await done(pinfold, plan)
+        named = [one.key for one in await pinfold.operations.references(AGENT) if one.file]
+        assert named == ["memory.read_memory_from[1]"]
+
+    async def test_are_refused_where_the_alias_is_taken(self, pinfold: Pinfold, world: World, archive: str):
+        before = estate(world.home)
+        assert "is there already" in await refusal(pinfold, archive, alias="lead")
+        assert "only lower-case" in await refusal(pinfold, archive, alias="Lead")
+        assert estate(world.home) == before
+
+    async def test_are_refused_under_the_lock_where_it_is_taken_meanwhile(self, pinfold, world, archive):
+        plan = await pinfold.operations.plan_restore(archive)
+        world.agent(AGENT)
+        before = estate(world.home)
+        with pytest.raises(OperationRefused, match="is there already"):
+            await done(pinfold, plan)
+        assert estate(world.home) == before
+        assert [operation.kind for operation in await pinfold.operations.all()] == ["delete"]
+
+    async def test_are_not_put_over_what_appears_at_the_last_moment(self, pinfold, world, archive):
+        plan = await pinfold.operations.plan_restore(archive)
+
+        async def carry_out() -> None:
+            async for progress in pinfold.operations.carry_out(plan):
+                if progress.step == "extract" and not world.home.agent_dir(AGENT).exists():
+                    world.agent(AGENT, "echo another")
+
+        with pytest.raises(OperationRefused, match="was taken meanwhile"):
+            await carry_out()
+        assert "echo another" in world.home.agent_file(AGENT).read_text()
+
+    async def test_with_a_workspace_elsewhere_get_it_back_there(self, pinfold, world, tmp_path):
+        place = tmp_path / "elsewhere"
+        place.mkdir()
+        (place / "work.txt").write_text("mine")
+        file = world.home.agent_file(AGENT)
+        file.write_text(file.read_text() + f'\n[workspace]\npath = "{place}"\n')
+        for left in sorted(world.home.default_workspace(AGENT).rglob("*"), reverse=True):
+            left.rmdir() if left.is_dir() and not left.is_symlink() else left.unlink()
+        archive = (await done(pinfold, await pinfold.operations.plan_delete(AGENT))).archive
+        plan = await pinfold.operations.plan_restore(archive)
+        assert f"the workspace is unpacked at {place}" in plan.notes
+        await done(pinfold, plan)
+        assert (place / "work.txt").read_text() == "mine"
+        assert pinfold.agents.get(AGENT).workspace == place
+
+    async def test_converge_when_they_fail_on_the_way(self, pinfold, world, archive, monkeypatch):
+        def fail(*_: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("services.operations.reviving._copy_output", fail)
+        with pytest.raises(OperationError, match="No space left"):
+            await done(pinfold, await pinfold.operations.plan_restore(archive))
+        monkeypatch.undo()
+        (operation,) = await pinfold.operations.unfinished()
+        plan = await pinfold.operations.plan_restore(archive)
+        assert plan.resumes == operation.id
+        assert (await retried(pinfold, operation.id)).state is OperationState.DONE
+        assert len(await pinfold.sandboxes.sessions()) == 1
+
+
+async def test_an_archive_that_is_not_intact_restores_nothing(pinfold: Pinfold, world: World, archive: str):
+    file = world.home.archives_dir / archive / "memory.jsonl"
+    file.write_bytes(file.read_bytes().replace(b"learned", b"unknown"))
+    before = estate(world.home)
+    with pytest.raises(OperationError, match=r"memory.jsonl differs"):
+        await done(pinfold, await pinfold.operations.plan_restore(archive))
+    assert estate(world.home) == before
+
+
+async def test_an_archive_that_is_not_there_is_refused(pinfold: Pinfold):
+    assert "there is no archive" in await refusal(pinfold, "nobody-20260101000000")
+
+
+class TestParts:
+    @pytest.fixture
+    async def twin(self, pinfold: Pinfold, world: World, archive: str) -> Path:
+        """The workspace of an agent that is there, and others' parts are restored to."""
+        await done(pinfold, await pinfold.operations.plan_restore(archive))
+        return world.home.default_workspace(AGENT)
+
+    async def test_one_file_or_folder(self, pinfold: Pinfold, archive: str, twin: Path):
+        (twin / "src" / "1.txt").unlink()
+        await done(pinfold, await pinfold.operations.plan_restore(archive, part="files", path="workspace/src/1.txt"))
+        assert (twin / "src" / "1.txt").read_text() == "line 1\n" * 50
+
+    async def test_files_that_are_there_are_replaced_only_when_that_is_allowed(self, pinfold, archive, twin):
+        (twin / "src" / "1.txt").write_text("newer")
+        told = await refusal(pinfold, archive, part="files", path="workspace/src")
+        assert "and 5 more would be replaced" in told
+        assert (twin / "src" / "1.txt").read_text() == "newer"
+        plan = await pinfold.operations.plan_restore(archive, part="files", path="workspace/src/1.txt", overwrite=True)
+        assert any(effect.what == "files that are there" for effect in plan.effects)
+        await done(pinfold, plan)
+        assert (twin / "src" / "1.txt").read_text() == "line 1\n" * 50
+
+    @pytest.mark.parametrize("path", ["workspace/none", "memory.jsonl", "../lead", "workspace/../lead"])
+    async def test_what_is_not_in_the_workspace_is_refused(self, pinfold, archive, twin, path):
+        assert "is not in the workspace of the archive" in await refusal(pinfold, archive, part="files", path=path)
+
+    async def test_memory_of_another_agent(self, pinfold: Pinfold, archive: str):
+        told = await refusal(pinfold, archive, alias="writer", part="memory")
+        assert "1 memories with the same key are there" in told
+        plan = await pinfold.operations.plan_restore(archive, alias="writer", part="memory", overwrite=True)
+        await done(pinfold, plan)
+        memory = pinfold.agent_memories.of("writer")
+        row = await memory.get("key 0")
+        assert row is not None
+        assert row.content == "what was learned, 0"
+        await memory.store(Draft(key="after", content="still its own"))
+
+    async def test_config_keeps_what_it_replaces(self, pinfold: Pinfold, world: World, archive: str, twin: Path):
+        file = world.home.agent_file(AGENT)
+        old = file.read_text()
+        file.write_text("# newer\n" + old)
+        assert "says something else" in await refusal(pinfold, archive, part="config")
+        plan = await pinfold.operations.plan_restore(archive, part="config", overwrite=True)
+        assert "-# newer" in plan.rewrites[0].diff
+        await done(pinfold, plan)
+        assert file.read_text() == old
+        (replaced,) = [one for one in await pinfold.archives.list() if one.kind is ArchiveKind.RESTORE]
+        opened = await pinfold.archives.open(replaced.id)
+        assert (await opened.agent_file()).decode() == "# newer\n" + old
+        assert (await result_of(pinfold.archives.verify(replaced.id))).intact
+
+    async def test_a_part_needs_an_agent(self, pinfold: Pinfold, archive: str):
+        assert "there is no agent reviewer" in await refusal(pinfold, archive, part="memory")
