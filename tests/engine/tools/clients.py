@@ -20,6 +20,11 @@ level = "supervised"
 auto_approve = ["*"]
 workspace_only = false
 forbidden_paths = []
+
+[risk_profiles.thrifty]
+level = "full"
+forbidden_paths = []
+max_actions_per_hour = 1
 """
 
 

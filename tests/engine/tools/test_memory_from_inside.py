@@ -19,7 +19,7 @@ async def test_a_preference_is_stored_seen_corrected_and_read_by_the_next_sessio
         async def seen() -> bool:
             return await looks.agent_memories.of("worker").get("indent") is not None
 
-        await eventually(seen)
+        await eventually(seen, 90)
         row = await looks.agent_memories.of("worker").get("indent")
         assert row is not None
         assert (row.content, row.session) == ("the operator likes tabs", first.id)
