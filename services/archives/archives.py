@@ -117,7 +117,9 @@ class Archives:
         found = await self.show(archive)
         try:
             if found.state is ArchiveState.UNSEALED and found.path.name != archive:
-                return self._writer(found, await self._calls.run(Ledger.load, found.path))
+                ledger = await self._calls.run(Ledger.load, found.path)
+                await self._index.begin(archive, ledger.beginning.draft, ledger.beginning.at)
+                return self._writer(found, ledger)
             if found.state in (ArchiveState.UNSEALED, ArchiveState.SEALED):
                 await self._calls.run(end_ledger, found.path)
                 return self._writer(found, None)

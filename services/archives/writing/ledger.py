@@ -67,7 +67,10 @@ class Ledger:
             OSError: It cannot be read.
         """
         file = directory / LEDGER
-        data = file.read_bytes()
+        try:
+            data = file.read_bytes()
+        except FileNotFoundError as error:
+            raise ArchiveDamaged(f"cannot go on with {directory.name}", why=f"it has no {LEDGER}") from error
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):
             os.truncate(file, len(whole))

@@ -193,11 +193,12 @@ class ArchiveWriter:
         Raises:
             ArchiveRefused: It is sealed.
         """
+        directory = self._unsealed().directory
+        await self._index.forget(self.id)  # first, so that what is left of the directory may be purged
         try:
-            await self._calls.run(shutil.rmtree, self._unsealed().directory)
+            await self._calls.run(shutil.rmtree, directory)
         except OSError as error:
             raise explained(error, f"cannot remove the unfinished archive {self.id}") from error
-        await self._index.forget(self.id)
 
     def _rows(self, name: str, pages: AsyncIterable[Sequence[msgspec.Struct]], expected: int = 0) -> Work[Part]:
         async def write(gauge: Gauge) -> tuple[Part, tuple[FileSum, ...]]:
