@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 WORD_LIMIT = 64
@@ -46,6 +47,6 @@ def phrase(word: Word) -> str:
     return f"{quoted} *" if word.prefix else quoted
 
 
-def expression(words: tuple[Word, ...]) -> str:
+def expression(words: Sequence[Word]) -> str:
     """Write words for FTS5, any of which may occur; "" when nothing in them is a word to it."""
     return " OR ".join(phrase(word) for word in words if word.parts)

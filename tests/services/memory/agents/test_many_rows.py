@@ -29,7 +29,7 @@ async def crowded(agent: AgentOf, clock: Clock) -> AgentOf:
     await agent("me").store(Draft(key="rare", content="deploy keys rotate"))
     for number in range(20, 25):
         await agent("me").store(Draft(key=f"{number:02}", content="deploy when green"))
-    for number in range(8):
+    for number in range(3):
         await agent("other").store(Draft(key=f"other {number}", content="deploy friday rotate keys"))
     return agent
 
