@@ -7,7 +7,7 @@ from asyncio import Future
 from collections.abc import Callable
 from typing import TypeVar
 
-from services.memory.scopes.group_writes import GroupWrites
+from services.memory.scopes.group_writes import GroupWrites, Write
 from services.memory.scopes.model import Scope
 
 T = TypeVar("T")
@@ -38,6 +38,10 @@ class Access:
         """Run a job that changes nothing before it raises."""
         now = self._now
         return self._writes.write(lambda connection: job(connection, now()))
+
+    def _send(self, write: Write[T]) -> Future[T]:
+        """Run a write that may be joined with others of its type; it changes nothing before it raises."""
+        return self._writes.write(write)
 
     def _write_whole(self, job: Job[T]) -> Future[T]:
         """Run a job that may raise halfway, and undo it then."""

@@ -35,7 +35,7 @@ class Lists(Access):
         """
         check_key(key)
         items, lives = [to_json(value) for value in values], lifetime(ttl, self.scope.kind)
-        return await self._writes.write(Append(self.scope, key, items, lives, self._now))
+        return await self._send(Append(self.scope, key, items, lives, self._now))
 
     async def add_to_set(self, key: str, *values: Json, ttl: Ttl = None) -> int:
         """Append those values that the list does not have yet, and return how many those were.

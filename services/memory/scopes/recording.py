@@ -11,7 +11,7 @@ import msgspec
 
 from services.memory.scopes import rows
 from services.memory.scopes.access import Job
-from services.memory.scopes.group_writes import GroupWrites
+from services.memory.scopes.group_writes import GroupWrites, Write
 from services.memory.scopes.model import Scope, changed_meanwhile, check_key
 from services.memory.scopes.namespace import Namespace
 from services.memory.scopes.patterns import Pattern
@@ -73,6 +73,9 @@ class Recorded(Namespace):
 
     def _write(self, job: Job[T]) -> Future[T]:
         return self._write_whole(job)
+
+    def _send(self, write: Write[T]) -> Future[T]:
+        return self._write_whole(lambda connection, _: write(connection))
 
     def _write_whole(self, job: Job[T]) -> Future[T]:
         def recording(connection: sqlite3.Connection, now: int) -> T:
