@@ -32,6 +32,7 @@ MEASUREMENTS = (
     Measurement("spool", "benchmarks.spool", engine=False),
     Measurement("policy", "benchmarks.policy", engine=False),
     Measurement("namespaces", "benchmarks.namespaces", engine=False),
+    Measurement("recall", "benchmarks.recall", engine=False),
     Measurement("archives", "benchmarks.archives", engine=False),
     Measurement("one-container", "benchmarks.one_container", engine=True),
     Measurement("hundred-containers", "benchmarks.hundred_containers", engine=True),
