@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 from services.activity import ActivityLog, Events
 from services.archives import Archive, ArchiveDraft, ArchiveKind, Archives, Limits, OpenArchive, Sealing, result_of
-from services.home import BlockingCalls, Database, Home
+from services.home import BlockingCalls, Database, Home, connect
+from services.home.migrations import migrate
 from tests.services.archives.rows import rows_of, some_rows
 
 SECOND = 1_000_000_000
@@ -40,8 +42,20 @@ def calls() -> Iterator[BlockingCalls]:
     calls.close()
 
 
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with its tables, to be copied: making them takes longer than most of these tests."""
+    file = tmp_path_factory.mktemp("database") / "pinfold.db"
+    connection = connect(file)
+    migrate(connection)
+    connection.close()
+    return file
+
+
 @pytest.fixture
-async def database(home: Home) -> AsyncIterator[Database]:
+async def database(home: Home, empty_database: Path) -> AsyncIterator[Database]:
+    home.state_dir.mkdir(parents=True)
+    shutil.copy(empty_database, home.database_file)
     async with Database(home.database_file) as database:
         yield database
 
