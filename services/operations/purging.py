@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from services.agents import Dropped
-from services.archives import ArchiveWriter, Count, Sealing, StepResult
+from services.archives import Count, Sealing, StepResult
 from services.archives import Reference as KeptReference
 from services.errors import FileConflict, OperationError, SessionNotFound
 from services.home import read_file
@@ -220,13 +220,12 @@ def _remove_own_directory(hidden: Path, kept: Path, link: str) -> None:
 
 
 async def _seal(run: Run) -> str:
-    writer = await writer_of(run)
-    if not writer.sealed:
-        await writer.seal(_sealing(run, writer))
+    """Seal the archive; after a crash it may have its name already and not be in the index yet."""
+    await (await writer_of(run)).seal(_sealing(run))
     return run.operation.archive
 
 
-def _sealing(run: Run, writer: ArchiveWriter) -> Sealing:
+def _sealing(run: Run) -> Sealing:
     steps = run.operation.steps
     references = [one for step in steps if step.name == "references" for one in _noted(step).values()]
     counts = []

@@ -1,0 +1,1 @@
+"""`pinfold rename`, `delete`, `archives` and `operations`: agents renamed, retired and brought back."""
