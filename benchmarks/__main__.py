@@ -1,14 +1,16 @@
 """Run the measurements and print one table; the last lines are machine readable.
 
 python -m benchmarks            every row that can run on this machine
-python -m benchmarks NAME …     only these
+python -m benchmarks NAME …     only these; options behind the names are theirs: kills --count 1000
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from benchmarks.result import PREFIX, Result, table
 
@@ -34,13 +36,16 @@ MEASUREMENTS = (
     Measurement("namespaces", "benchmarks.namespaces", engine=False),
     Measurement("recall", "benchmarks.recall", engine=False),
     Measurement("archives", "benchmarks.archives", engine=False),
+    Measurement("kills", "benchmarks.kills", engine=False),
     Measurement("one-container", "benchmarks.one_container", engine=True),
     Measurement("hundred-containers", "benchmarks.hundred_containers", engine=True),
 )
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Run the named measurements, each in a process of its own so that none warms up another."""
+    names = [*takewhile(lambda argument: not argument.startswith("-"), arguments)]
+    options = arguments[len(names) :]
     known = {measurement.name: measurement for measurement in MEASUREMENTS}
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -50,7 +55,7 @@ def main(names: list[str]) -> int:
     failed: list[str] = []
     for measurement in [known[name] for name in names] or MEASUREMENTS:
         print(f"== {measurement.name}", flush=True)
-        found, status = _run(measurement)
+        found, status = _run(measurement, options)
         results.extend(found)
         if status:
             failed.append(f"{measurement.name} ended with status {status}")
@@ -64,9 +69,9 @@ def main(names: list[str]) -> int:
     return 1 if failed else 0
 
 
-def _run(measurement: Measurement) -> tuple[list[Result], int]:
+def _run(measurement: Measurement, options: Sequence[str]) -> tuple[list[Result], int]:
     results: list[Result] = []
-    command = [sys.executable, "-m", measurement.module]
+    command = [sys.executable, "-m", measurement.module, *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:

@@ -20,7 +20,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from services.archives import ArchiveState, result_of
 from services.home import Home
@@ -44,11 +44,13 @@ class Moment:
     """When a process dies.
 
     Attributes:
-        write: Behind so many writes to the journal; those are the boundaries of the steps. 0 is never.
+        step: Behind the end of so many steps. 0 is never.
+        write: Behind so many writes to the journal: when it began, each step begins, finds something, ends. 0 is never.
         call: Before so many calls to the disk. 0 is never.
         seconds: After so many seconds. 0 is never.
     """
 
+    step: int = 0
     write: int = 0
     call: int = 0
     seconds: float = 0.0
@@ -81,7 +83,7 @@ class Killing:
         self._settled = place / "settled"
         self._number = 0
         self.report = Report()
-        self._lengths: dict[Kind, tuple[int, int, float]] = {}
+        self._lengths: dict[Kind, tuple[int, int, int, float]] = {}
 
     def prepare(self) -> None:
         """Make the home, and carry out each operation once to know how long it is."""
@@ -89,23 +91,26 @@ class Killing:
         for kind in _KINDS:
             self._lengths[kind] = self._length_of(kind)
 
-    def _length_of(self, kind: Kind) -> tuple[int, int, float]:
+    def _length_of(self, kind: Kind) -> tuple[int, int, int, float]:
         counts, home = self._place / f"{kind}.counts", self._copy()
         began = time.monotonic()
         _forked(lambda: _count(home, kind, counts))
         seconds = time.monotonic() - began
         shutil.rmtree(home.root)
-        writes, calls = map(int, counts.read_text().split())
-        return writes, calls, seconds
+        steps, writes, calls = map(int, counts.read_text().split())
+        return steps, writes, calls, seconds
 
-    def boundaries(self, kind: Kind) -> Iterator[Moment]:
-        """Every boundary between two steps."""
-        writes, _, _ = self._lengths[kind]
-        return (Moment(write=number) for number in range(1, writes + 1))
+    def steps(self, kind: Kind) -> Iterator[Moment]:
+        """Behind every step."""
+        return (Moment(step=number) for number in range(1, self._lengths[kind][0] + 1))
+
+    def writes(self, kind: Kind) -> Iterator[Moment]:
+        """Behind every write to the journal."""
+        return (Moment(write=number) for number in range(1, self._lengths[kind][1] + 1))
 
     def random_moment(self, kind: Kind, chance: random.Random) -> Moment:
         """Any call to the disk, or any time."""
-        _, calls, seconds = self._lengths[kind]
+        _, _, calls, seconds = self._lengths[kind]
         if chance.random() < 0.5:
             return Moment(call=chance.randint(1, calls))
         return Moment(seconds=chance.uniform(0.01, seconds))
@@ -155,35 +160,44 @@ async def _carried_out(home: Home, kind: Kind) -> None:
 
 
 async def _count(home: Home, kind: Kind, counts: Path) -> None:
-    writes, calls = [0], [0]
-    _behind_each_write(lambda: writes.__setitem__(0, writes[0] + 1))
-    _before_each_call(home, lambda: calls.__setitem__(0, calls[0] + 1))
+    passed = [0, 0, 0]
+
+    def pass_by(number: int) -> None:
+        passed[number] += 1
+
+    _watch(home, pass_by)
     await _carried_out(home, kind)
-    counts.write_text(f"{writes[0]} {calls[0]}")
+    counts.write_text(" ".join(map(str, passed)))
 
 
 async def _doomed(home: Home, kind: Kind, moment: Moment) -> None:
     """Carry out an operation until the moment has come."""
-    left = [moment.write, moment.call]
+    left = [moment.step, moment.write, moment.call]
 
-    def passed(number: int) -> None:
+    def pass_by(number: int) -> None:
         left[number] -= 1
         if left[number] == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    _behind_each_write(lambda: passed(0))
-    _before_each_call(home, lambda: passed(1))
+    _watch(home, pass_by)
     await _carried_out(home, kind)
 
 
-def _behind_each_write(call: Callable[[], None]) -> None:
-    write = Journal._write
+def _watch(home: Home, pass_by: Callable[[int], None]) -> None:
+    """Call behind each step (0) and write to the journal (1), and before each call to the disk (2)."""
+    write, end_step = Journal._write, Journal.end_step
 
-    async def written(self: Journal, *args: object) -> None:
-        await write(self, *args)  # type: ignore[arg-type]
-        call()
+    async def written(self: Journal, *args: Any) -> None:
+        await write(self, *args)
+        pass_by(1)
 
-    Journal._write = written  # type: ignore[method-assign, assignment]
+    async def ended(self: Journal, *args: Any) -> None:
+        await end_step(self, *args)
+        pass_by(0)
+
+    Journal._write = written  # type: ignore[method-assign]
+    Journal.end_step = ended  # type: ignore[method-assign, assignment]
+    _before_each_call(home, lambda: pass_by(2))
 
 
 def _before_each_call(home: Home, call: Callable[[], None]) -> None:
@@ -310,17 +324,19 @@ def _wait(pid: int, seconds: float) -> bool:
 
 
 def killed(place: Path, count: int, seed: int) -> Report:
-    """Kill at every boundary of the steps, then at random moments until there are so many kills.
+    """Kill behind every write to the journal, then at random moments until there are so many kills.
 
     Args:
         place: A directory for the homes.
-        count: How many kills; fewer than the boundaries take some of these.
+        count: How many kills; few are one behind every step and the rest at random.
         seed: Of the random moments.
     """
     killing = Killing(place)
     killing.prepare()
     chance = random.Random(seed)
-    planned = [(kind, moment) for kind in _KINDS for moment in killing.boundaries(kind)]
+    planned = [(kind, moment) for kind in _KINDS for moment in killing.writes(kind)]
+    if count < len(planned):
+        planned = [(kind, moment) for kind in _KINDS for moment in killing.steps(kind)]
     for kind, moment in planned[:count]:
         killing.kill(kind, moment)
     for number in range(count - len(planned)):
@@ -329,14 +345,14 @@ def killed(place: Path, count: int, seed: int) -> Report:
     return killing.report
 
 
-def _memory() -> str | None:
+def in_memory() -> str | None:
     """A disk in memory, where there is one: a kill, unlike a power failure, leaves what was written."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def main(count: int, seed: int) -> int:
     """Kill, and print what became of it."""
-    with tempfile.TemporaryDirectory(prefix="pinfold-kills-", dir=_memory()) as place:
+    with tempfile.TemporaryDirectory(prefix="pinfold-kills-", dir=in_memory()) as place:
         report = killed(Path(place), count, seed)
     print(f"{report.kills} kills, {len(report.losses)} losses")  # noqa: T201
     for outcome, number in report.outcomes.most_common():
