@@ -81,11 +81,13 @@ def next_header(stream: TarBytes) -> Header | None:
 
 
 def check_end(stream: TarBytes) -> None:
-    """Read to the end of the stream behind the end of the tar.
+    """Read to the end of the stream behind the first of the two empty blocks that end a tar.
 
     Raises:
-        Damaged: Something is hidden there.
+        Damaged: The second is missing, or something is hidden there.
     """
+    if stream.exactly(BLOCK) != _ENDS:
+        raise Damaged("something lies behind its end")
     while data := stream.read(64 * 1024):
         if data.count(0) != len(data):
             raise Damaged("something lies behind its end")

@@ -70,6 +70,24 @@ DAMAGED = {
 }
 
 
+ZSTD = zstandard.ZstdCompressor(write_checksum=True).compress(plain(GOOD))
+
+DAMAGED_ZSTD = {
+    "cut in the middle": ZSTD[: len(ZSTD) // 2],
+    "cut at its end": ZSTD[:-8],
+    "a changed byte": with_byte(ZSTD, len(ZSTD) // 2, ZSTD[len(ZSTD) // 2] ^ 0xFF),
+    "something behind its end": ZSTD + b"hidden",
+    "a window of gigabytes": b"\x28\xb5\x2f\xfd\x00\xff" + ZSTD[6:],
+}
+
+
+@pytest.mark.parametrize("tar", DAMAGED_ZSTD.values(), ids=DAMAGED_ZSTD)
+async def test_damage_of_zstd_is_named(archives: Archives, home: Home, tmp_path: Path, tar: bytes) -> None:
+    make_foreign(home.archives_dir, {"workspace.tar.zst": tar})
+    extraction = await result_of((await archives.open(NAME)).extract(tmp_path / "target"))
+    assert {one.reason for one in extraction.refused} == {Refusal.TRUNCATED}
+
+
 @pytest.mark.parametrize("tar", DAMAGED.values(), ids=DAMAGED)
 async def test_damage_is_named_and_what_lies_before_it_is_kept(
     archives: Archives, home: Home, tmp_path: Path, tar: bytes
