@@ -13,7 +13,7 @@ from services.policy.confinement import (
     permitted_passthrough,
 )
 from services.policy.decision import Decision, Origin, Rule, Verdict
-from services.policy.enforcing import NOT_YET, enforced
+from services.policy.enforcing import Held, held, held_to
 from services.policy.findings import Finding, findings
 from services.policy.places import Place, look_on_disk
 from services.policy.policies import Policies
@@ -21,7 +21,6 @@ from services.policy.policy import Allowances, Policy
 from services.policy.spawn import Axis, Violation
 
 __all__ = [
-    "NOT_YET",
     "SIBLINGS",
     "WORKSPACE",
     "Allowances",
@@ -31,6 +30,7 @@ __all__ = [
     "Confinement",
     "Decision",
     "Finding",
+    "Held",
     "Limits",
     "Mask",
     "Mount",
@@ -43,8 +43,9 @@ __all__ = [
     "Violation",
     "changes",
     "confinement",
-    "enforced",
     "findings",
+    "held",
+    "held_to",
     "look_on_disk",
     "permitted_passthrough",
 ]

@@ -112,6 +112,7 @@ class Decision:
         reason: One clause that an operator believes: why this verdict.
         rule: The rule that decided.
         considered: The other rules that had a say and lost, the nearest first.
+        tool: The tool that was asked about, if one was.
     """
 
     question: str
@@ -119,6 +120,7 @@ class Decision:
     reason: str
     rule: Rule
     considered: tuple[Rule, ...] = ()
+    tool: str = ""
 
     def __str__(self) -> str:
         return f"{self.verdict}: {self.question}: {self.reason} ({self.rule.origin})"

@@ -64,30 +64,32 @@ class ToolPolicy:
         question = f"use the tool {tool}"
         excluded = _first(self.excluded, tool)
         if excluded is not None:
-            return Decision(question, Verdict.DENY, "it is excluded", _rule("excluded tool", excluded, "never"))
+            return Decision(
+                question, Verdict.DENY, "it is excluded", _rule("excluded tool", excluded, "never"), tool=tool
+            )
         admitted = _first(self.allowed, tool)
         if self.allowed and admitted is None and "__" not in tool:
             origin = self.allowed[0].origin
             rule = Rule("allowed_tools", "", "only what is listed", origin)
-            return Decision(question, Verdict.DENY, "it is not in allowed_tools", rule)
+            return Decision(question, Verdict.DENY, "it is not in allowed_tools", rule, tool=tool)
         considered = () if admitted is None else (_rule("allowed tool", admitted, "may be used"),)
         return self._by_approval(question, tool, considered)
 
     def _by_approval(self, question: str, tool: str, considered: tuple[Rule, ...]) -> Decision:
         if self.level == "full":
             rule = Rule("level", "full", "nothing is asked", self.level_origin)
-            return Decision(question, Verdict.ALLOW, "the level is full", rule, considered)
+            return Decision(question, Verdict.ALLOW, "the level is full", rule, considered, tool)
         asked = _first(self.always_ask, tool)
         approved = _first(self.auto_approve, tool)
         approving = None if approved is None else _rule("auto_approve", approved, "not asked")
         if asked is not None:
             rule = _rule("always_ask", asked, "asked every time")
             lost = considered if approving is None else (approving, *considered)
-            return Decision(question, Verdict.ASK, "always_ask names it", rule, lost)
+            return Decision(question, Verdict.ASK, "always_ask names it", rule, lost, tool)
         if approving is not None:
-            return Decision(question, Verdict.ALLOW, "auto_approve names it", approving, considered)
+            return Decision(question, Verdict.ALLOW, "auto_approve names it", approving, considered, tool)
         rule = Rule("level", self.level, "what is not approved is asked", self.level_origin)
-        return Decision(question, Verdict.ASK, "no list approves it", rule, considered)
+        return Decision(question, Verdict.ASK, "no list approves it", rule, considered, tool)
 
 
 @dataclass(frozen=True)

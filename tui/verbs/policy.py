@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from services.policy import Change, Decision, Rule, Violation
 
 REFUSED = 1
-_NOT_ENFORCED = "not yet"
 _RULES = (
     Column("WHAT"),
     Column("SUBJECT", cut="middle"),
@@ -31,7 +30,7 @@ _RULES = (
 class RuleDocument(msgspec.Struct, frozen=True):
     """A rule; `file` is null for what is built in, `line` counts from 1 and is 0 when unknown.
 
-    `enforced` says whether a session is held to it today.
+    `enforced` says whether a session is held to it today, `held` how far: yes, own tools (of Pinfold's), not yet.
     """
 
     kind: str
@@ -43,13 +42,14 @@ class RuleDocument(msgspec.Struct, frozen=True):
     profile: str
     preset: str
     enforced: bool
+    held: str
 
     @classmethod
     def of(cls, rule: Rule) -> RuleDocument:
         """Describe a rule."""
-        from services.policy import enforced
+        from services.policy import Held, held
 
-        origin = rule.origin
+        origin, holding = rule.origin, held(rule)
         return cls(
             kind=rule.kind,
             subject=rule.subject,
@@ -59,7 +59,8 @@ class RuleDocument(msgspec.Struct, frozen=True):
             key=origin.key,
             profile=origin.profile,
             preset=origin.preset,
-            enforced=enforced(rule),
+            enforced=holding is Held.EVERYWHERE,
+            held=holding.value,
         )
 
 
@@ -117,7 +118,7 @@ def command() -> None:
 @click.argument("alias")
 async def show_policy(call: Call, alias: str) -> None:
     """Show every rule and limit that holds for an agent, where it is written, and whether it is enforced."""
-    from services.policy import NOT_YET
+    from services.policy import Held
 
     async with call.pinfold(supervise=False) as pinfold:
         policy = pinfold.policies.of(alias)
@@ -129,7 +130,8 @@ async def show_policy(call: Call, alias: str) -> None:
         return
     call.printer.table(_RULES, [_row(rule) for rule in (*rules, *limits)])
     if call.printer.terminal:
-        call.printer.line(f"{_NOT_ENFORCED}: {NOT_YET}", "muted")
+        for holding in (Held.SERVED_TOOLS, Held.NOT_YET):
+            call.printer.line(f"{holding}: {holding.remark}", "muted")
 
 
 @command.command("explain")
@@ -200,21 +202,22 @@ def _bytes_of(file: Path) -> bytes:
 
 
 def _row(rule: Rule) -> list[Cell]:
-    from services.policy import enforced
+    from services.policy import Held, held
 
-    word = Cell("yes") if enforced(rule) else Cell(_NOT_ENFORCED, "muted")
+    holding = held(rule)
+    word = Cell(holding.value, "" if holding is Held.EVERYWHERE else "muted")
     return [Cell(rule.kind), Cell(rule.subject), Cell(rule.effect), Cell(str(rule.origin)), word]
 
 
 def _print_decision(call: Call, alias: str, decision: Decision) -> None:
-    from services.policy import NOT_YET, enforced
+    from services.policy import held_to
 
     said, tone = verdict_said(alias, decision)
     call.printer.line(said, tone)
     for name, rule in rules_said(decision):
         call.printer.line(f"  {name:<10}  {rule}", "muted")
-    if not enforced(decision.rule):
-        call.printer.line(f"  {NOT_YET}", "muted")
+    if remark := held_to(decision).remark:
+        call.printer.line(f"  {remark}", "muted")
 
 
 def _said(change: Change) -> str:

@@ -115,7 +115,7 @@ def test_limits_are_shown_with_their_origin_and_what_nothing_enforces_says_so(pi
     lines = pinfold("policy", "show", "reviewer").stdout.splitlines()
     assert "shell_timeout\t\t60 s\tbuilt in\tnot yet" in lines
     asked = pinfold("policy", "explain", "reviewer", "--command", "git status").stdout
-    assert "held, not yet enforced: no tool server" in asked
+    assert "held, not yet enforced: the runner's own tools are not judged" in asked
 
 
 def test_a_change_is_told_in_words_before_it_is_made(pinfold: Command, reviewer: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from services.errors import PinfoldError
-from services.policy import NOT_YET, Confinement, Decision, Policy, Rule, confinement, enforced
+from services.policy import Confinement, Decision, Policy, Rule, confinement, held_to
 from tui.explaining import QUESTIONS, question_to, rules_said, verdict_said
 from tui.figures import from_home, middle
 from tui.glyphs import glyphs
@@ -126,8 +126,8 @@ def answer_lines(alias: str, decision: Decision, width: int) -> list[Cell]:
     lines += [_rule_line(name, rule, width) for name, rule in rules[:_MOST_RULES]]
     if len(rules) > _MOST_RULES:
         lines.append(cell(f"  {'':<12}and {len(rules) - _MOST_RULES:,} more", "muted"))
-    if not enforced(decision.rule):
-        lines.append(cell(f"  {NOT_YET}", "muted"))
+    if remark := held_to(decision).remark:
+        lines.append(cell(f"  {remark}", "muted"))
     return lines
 
 

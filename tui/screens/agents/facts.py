@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from services.policy import enforced
+from services.policy import Held, held
 from tui.figures import from_home, middle, size
 from tui.glyphs import glyphs
 from tui.looks import Tone
@@ -47,6 +47,12 @@ _LIMITS = {
     "delegation": "delegation",
 }
 """By the kind of a rule; every other limit is the sandbox's."""
+
+_NOT_HELD = {
+    Held.SERVED_TOOLS: ("enforced", "for Pinfold's tools"),
+    Held.NOT_YET: ("not yet enforced", "the runner's own"),
+}
+"""The remark on what is not enforced everywhere."""
 
 _TONES: dict[str, Tone] = {"forbidden": "bad", "never": "bad", "nothing is reached": "bad", "every host": "warn"}
 _LONGEST = 2000
@@ -92,11 +98,18 @@ def facts_of(policy: Policy, confinement: Confinement | None) -> tuple[Fact, ...
 
 
 def _not_yet(policy: Policy) -> Iterator[Fact]:
-    """A remark at the end of each section that nothing enforces."""
-    sections = {_SECTIONS.get(rule.kind): None for rule in policy.rules() if not enforced(rule)}
-    for section in (*sections, "limits"):
-        if section:
-            yield Fact("", section, "not yet enforced", "no tool server", "", "muted", what_tone="muted")
+    """A remark at the end of each section that is not enforced everywhere."""
+    found: dict[str, Held] = {}
+    for section, rule in (
+        *((_SECTIONS.get(rule.kind), rule) for rule in policy.rules()),
+        *(("limits", rule) for rule in policy.limits() if rule.kind in _LIMITS),
+    ):
+        holding = held(rule)
+        if section and holding is not Held.EVERYWHERE and found.get(section) is not Held.NOT_YET:
+            found[section] = holding
+    for section, holding in found.items():
+        what, effect = _NOT_HELD[holding]
+        yield Fact("", section, what, effect, "", "muted", what_tone="muted")
 
 
 def _of_rule(rule: Rule) -> Fact:
