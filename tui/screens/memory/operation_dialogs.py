@@ -40,7 +40,7 @@ class ChooseOperation(Dialog[Operation]):
     """
 
     def __init__(self, heading: str, operations: Sequence[Operation]) -> None:
-        super().__init__(id="operations")
+        super().__init__(classes="operations")
         self._heading = heading
         self._operations = tuple(operations)
         self._table: Table[Operation] = Table(
@@ -83,10 +83,11 @@ class OperationForm(Dialog[Outcome]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "go", show=False)]
 
     def __init__(self, operation: Operation, subject: Subject, run: Run) -> None:
-        super().__init__(id="operation")
+        super().__init__(classes="operation")
         self._operation = operation
         self._run_it = run
         self._outcome: Outcome | None = None
+        self._busy = False
         self._inputs: dict[str, Widget] = {
             parameter.key: _input(parameter, subject) for parameter in operation.parameters
         }
@@ -115,21 +116,24 @@ class OperationForm(Dialog[Outcome]):
 
     @on(Input.Submitted)
     def action_go(self) -> None:
-        """Do it."""
-        host(self).begin(self, "operation", self._go)
+        """Do it, once however often it is asked for."""
+        if not self._busy:
+            self._busy = True
+            host(self).begin(self, "operation", self._go)
 
     async def _go(self) -> None:
-        problem = self.query_one("#problem", Static)
         try:
             outcome = await self._run_it(self._values())
         except PinfoldError as error:
-            problem.update(Content(safe(str(error))))
+            self._busy = False
+            self.query_one("#problem", Static).update(Content(safe(str(error))))
             return
-        problem.update("")
+        self.query_one("#problem", Static).update("")
         if not outcome.lines:
             self.dismiss(outcome)
             return
-        self._outcome = outcome if not self._operation.harmless else None
+        self._busy = not self._operation.harmless
+        self._outcome = outcome if self._busy else None
         self._show(outcome.lines)
         if self._outcome is not None:
             self.query_one("#yes").display = False

@@ -46,7 +46,7 @@ class _Compared(Dialog[Choice]):
         *,
         danger: bool,
     ) -> None:
-        super().__init__(id="difference")
+        super().__init__(classes="difference")
         self._heading = heading
         self._lines = tuple(lines)
         self._said = said

@@ -37,6 +37,7 @@ from tui.widgets.status_rule import StatusRule
 from tui.widgets.table import PagedTable, Table
 
 _SETTLING_SECONDS = 0.08
+_FOLLOWING = ("memory follow", "memory files")
 
 
 class MemoryScreen(ActingScreen):
@@ -78,9 +79,12 @@ class MemoryScreen(ActingScreen):
         self._wake(None)
 
     def on_screen_suspend(self) -> None:
-        """Let the database rest, and hide secrets."""
+        """Let the database rest, and hide secrets; a dialog over the screen changes nothing."""
+        if self.app.current_mode == self.MODE:
+            return
         self._clock.pause()
-        self.workers.cancel_node(self)
+        for group in _FOLLOWING:
+            self.workers.cancel_group(self, group)
         self._reading.reveal = False
 
     def _wake(self, _: None) -> None:
@@ -90,8 +94,9 @@ class MemoryScreen(ActingScreen):
         if not store.ready:
             self._tree.wait_for(store.awaiting, store.awaiting_since)
             return
-        self.host.begin(self, "memory follow", self._reading.follow)
-        self.host.begin(self, "memory files", self._reading.follow_files)
+        if not any(worker.group in _FOLLOWING and not worker.is_finished for worker in self.workers):
+            self.host.begin(self, _FOLLOWING[0], self._reading.follow)
+            self.host.begin(self, _FOLLOWING[1], self._reading.follow_files)
 
     def _agents_changed(self, _: None) -> None:
         if self.is_current and self.host.store.ready:

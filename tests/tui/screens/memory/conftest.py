@@ -84,7 +84,7 @@ class Desk(NamedTuple):
         """Open the form of an operation, fill it in, and give it."""
         wanted = next(each for each in OPERATIONS if each.id == operation)
         self.screen._changing.ask(wanted)
-        await self.until(lambda: isinstance(self.app.screen, OperationForm))
+        await self.until(lambda: isinstance(self.app.screen, OperationForm) and self.app.screen.query("#yes"))
         form: Any = self.app.screen
         for key, text in typed.items():
             control = form._inputs[key]
