@@ -130,6 +130,22 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[KeptFile, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What in its own figures does not fit together, a clause each."""
+        lost = (
+            f"{count.purged:,} {count.what} were purged and {count.exported:,} kept"
+            for count in self.counts
+            if count.purged > count.exported
+        )
+        missed = (
+            f"{count.before:,} {count.what} were there and {count.exported:,} kept"
+            for count in self.counts
+            if count.before > count.exported
+        )
+        failed = (f"the step {step.name} failed" for step in self.steps if step.state == "failed")
+        return (*lost, *missed, *failed)
+
 
 class Sealing(msgspec.Struct, frozen=True, kw_only=True):
     """What the operation has to say when its archive is sealed."""

@@ -246,3 +246,20 @@ async def test_a_file_is_in_the_place_of_the_archives(archives: Archives, home: 
     home.archives_dir.write_text("mine")
     with pytest.raises(PinfoldError):
         await archives.create(DRAFT)
+
+
+@pytest.mark.parametrize(
+    ("sealing", "doubts"),
+    [
+        (Sealing(counts=(Count("memory", 3, 3, 3), Count("files", -1, 7, 0))), ()),
+        (
+            Sealing(counts=(Count("memory", 3, 2, 3),)),
+            ("3 memory were purged and 2 kept", "3 memory were there and 2 kept"),
+        ),
+        (Sealing(steps=(StepResult("purge", "failed"),)), ("the step purge failed",)),
+    ],
+    ids=["all fits", "rows were lost", "a step failed"],
+)
+async def test_figures_that_do_not_fit_are_told(archives: Archives, sealing: Sealing, doubts: tuple[str, ...]) -> None:
+    archive = await (await archives.create(DRAFT)).seal(sealing)
+    assert (await archives.open(archive.id)).manifest.doubts == doubts
