@@ -86,7 +86,7 @@ class Sandboxes:
         self.lifecycle = Lifecycle(home, self._store, self._roster, self._cleanup, self._stopper, calls, now)
         self._recovery = Recovery(home, self._store, self._roster, self._cleanup, self._followers, self._stopper)
         self._planner = Planner(home, agents, self._roster, calls, env)
-        tools = Supply(home, database, calls, now)
+        tools = Supply(home, database, calls, now, env)
         admission = Admission(home, calls, held_by)
         self._starter = Starter(home, self._store, self._cleanup, tools, calls, now, new_id, admission)
         self._supervisor = Supervisor(

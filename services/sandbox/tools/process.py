@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import services
@@ -27,11 +28,13 @@ class ServerProcess:
     Args:
         home: Whose tools.
         calls: Threads for looking and starting.
+        env: What the server's environment is, as it is this Pinfold's: stores of memory may need something of it.
     """
 
-    def __init__(self, home: Home, calls: BlockingCalls) -> None:
+    def __init__(self, home: Home, calls: BlockingCalls, env: Mapping[str, str]) -> None:
         self._home = home
         self._calls = calls
+        self._env = env
         self._starting = asyncio.Lock()
 
     async def ensure(self) -> None:
@@ -59,7 +62,7 @@ class ServerProcess:
 
     def _start(self) -> None:
         """Start it as nobody's child; it outlives this process."""
-        own = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        own = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ} | dict(self._env)
         root = str(Path(services.__file__).resolve().parent.parent)
         descriptor = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:

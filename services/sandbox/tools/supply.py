@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from services.agents import AgentConfig
 from services.home import BlockingCalls, Database, Home
@@ -21,12 +21,15 @@ class Supply:
         database: Where tokens are kept.
         calls: Threads for files and processes.
         now: The clock, nanoseconds since 1970.
+        env: Pinfold's own environment, which the server gets.
     """
 
-    def __init__(self, home: Home, database: Database, calls: BlockingCalls, now: Callable[[], int]) -> None:
+    def __init__(
+        self, home: Home, database: Database, calls: BlockingCalls, now: Callable[[], int], env: Mapping[str, str]
+    ) -> None:
         self._calls = calls
         self._tokens = Tokens(database, now)
-        self._server = ServerProcess(home, calls)
+        self._server = ServerProcess(home, calls, env)
 
     async def give(
         self, session: Session, delivery: Delivery, config: AgentConfig, owner: tuple[int, int] | None

@@ -65,8 +65,11 @@ class Tokens:
 
 
 def revoke(connection: sqlite3.Connection, session: str) -> None:
-    """Make a session's token void, in the transaction that records its end."""
+    """Make a session's token void, and what it asked too, in the transaction that records its end."""
     connection.execute("DELETE FROM tool_tokens WHERE session = ?", (session,))
+    connection.execute(
+        "UPDATE approvals SET state = 'withdrawn', summary = '' WHERE session = ? AND state = 'waiting'", (session,)
+    )
 
 
 def _find(connection: sqlite3.Connection, session: str) -> tuple[bytes, str] | None:

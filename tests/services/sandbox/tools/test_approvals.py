@@ -14,6 +14,7 @@ from services.home import Database, Home
 from services.sandbox.model import SessionState
 from services.sandbox.store import SessionStore
 from services.sandbox.tools import Answer, Approval, Approvals
+from services.sandbox.transitions import lost
 from tests.services.sandbox.clock import Clock
 from tests.services.sandbox.records import recorded
 
@@ -27,7 +28,7 @@ def approvals(database: Database, activity: ActivityLog, events: Events, clock: 
 
 @pytest.fixture
 async def ask(approvals: Approvals, store: SessionStore) -> Ask:
-    await recorded(store, state=SessionState.RUNNING, sandbox="c1")
+    await recorded(store, state=SessionState.RUNNING, sandbox="c1", started_at=1)
 
     def asked(tool: str = "memory_store", seconds: float = 30.0, summary: str = "key=a") -> Awaitable[Answer]:
         return approvals.ask("s1", "worker", tool, summary=summary, reason="no list approves it", seconds=seconds)
@@ -82,6 +83,17 @@ async def test_who_goes_away_withdraws_the_question(approvals: Approvals, ask: A
         while await approvals.waiting():
             await asyncio.sleep(0.01)
     with pytest.raises(SessionRefused, match="cannot be answered"):
+        await approvals.answer(number, allow=True)
+
+
+async def test_the_end_of_a_session_withdraws_its_questions(
+    approvals: Approvals, ask: Ask, store: SessionStore
+) -> None:
+    asking = asyncio.ensure_future(ask())
+    number = (await waiting(approvals)).number
+    await store.change("s1", lost(1, "gone"))
+    assert await asking is Answer.TIMED_OUT
+    with pytest.raises(SessionRefused):
         await approvals.answer(number, allow=True)
 
 
