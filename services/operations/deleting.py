@@ -44,6 +44,7 @@ async def plan_delete(house: House, alias: str, options: Options) -> Plan:
         *blocking.mount_point(house.home.agent_dir(alias)),
         *_link(house.home.agent_dir(alias)),
         *await blocking.unreachable_memory(house, facts),
+        *_rows_left_behind(facts, agent),
         *await _unreachable_sandboxes(house, facts),
     )
     rewrites = await house.calls.run(_rewrites, house, facts)
@@ -81,6 +82,16 @@ def _unusable(facts: Facts) -> Iterator[Blocker]:
         yield Blocker(f"its agent.toml cannot be used: {why}", "Mend the file first, so that nothing is overlooked.")
 
 
+def _rows_left_behind(facts: Facts, agent: Agent) -> Iterator[Blocker]:
+    """Rows in the database of an agent whose memory is elsewhere, so that one export would leave some out."""
+    backend = agent.config.memory.backend if agent.config else ""
+    if backend and backend != "sqlite" and facts.owned.memories:
+        yield Blocker(
+            f"{facts.owned.memories:,} memories are in sqlite, while its file says {backend}",
+            "Move them there, or set memory.backend back.",
+        )
+
+
 def _link(directory: Path) -> Iterator[Blocker]:
     """A directory that is elsewhere, so that only a link to it would go."""
     if directory.is_symlink():
@@ -92,7 +103,9 @@ def _beside(home: Home, agent: Agent) -> Iterator[Blocker]:
     top = home.agent_dir(agent.alias)
     known = {str(top / "agent.toml")}
     workspace = str(agent.workspace)
-    for entry in sorted(os.scandir(top), key=lambda entry: entry.name):
+    with os.scandir(top) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
         if entry.path in known or inside(agent.workspace, entry.path) or workspace.startswith(f"{entry.path}/"):
             continue
         if entry.is_dir(follow_symlinks=False) and not measured(Path(entry.path))[0]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from services.archives import ArchiveDraft, ArchiveKind, ArchiveWriter, Part
+from services.archives import ArchiveDraft, ArchiveKind, ArchiveState, ArchiveWriter, Part, Wanted
 from services.errors import ArchiveError, OperationError
 from services.home import Home, read_file
 from services.memory import (
@@ -26,6 +26,7 @@ from services.memory.agents import Backend
 from services.operations.deleting import stays_in_place
 from services.operations.house import House
 from services.operations.model import Operation, Step
+from services.operations.moving import remove_directory
 from services.operations.running import Run
 from services.operations.stamps import save_stamps, stamps_of
 from services.sandbox import record_of
@@ -76,6 +77,12 @@ def stamps_file(home: Home, operation: str) -> Path:
     return own_directory(home, operation) / "workspace.stamps"
 
 
+def aside(run: Run) -> Path:
+    """Where an agent's directory is while it is removed: hidden, and nobody's."""
+    directory = run.house.home.agent_dir(run.alias)
+    return directory.with_name(f".{run.alias}-{run.operation.id}.deleted")
+
+
 async def begin_archive(run: Run) -> str:
     """Begin the archive, unless this operation has one."""
     house = run.house
@@ -104,14 +111,16 @@ async def export(run: Run) -> str:
 
 async def undo_export(house: House, operation: Operation) -> None:
     """Remove an archive that is not to be; what cannot be removed is listed as unsealed."""
-    archive = (await house.journal.get(operation.id)).archive
-    if archive:
+    named = {other.archive for other in await house.journal.all() if other.id != operation.id}
+    wanted = Wanted(operation.alias, ArchiveKind.DELETE, ArchiveState.UNSEALED)
+    for archive in await house.archives.list(wanted):  # also one that was begun and not named before a crash
+        if archive.id in named:
+            continue
         try:
-            await (await house.archives.resume(archive)).discard()
+            await (await house.archives.resume(archive.id)).discard()
         except ArchiveError as error:
-            await house.journal.warn(operation.id, [f"the unfinished archive {archive} is still there: {error}"])
-    stamps = stamps_file(house.home, operation.id)
-    await house.calls.run(lambda: stamps.unlink(missing_ok=True))
+            await house.journal.warn(operation.id, [f"the unfinished archive {archive.id} is still there: {error}"])
+    await house.calls.run(remove_directory, own_directory(house.home, operation.id))
 
 
 async def pack_workspace(run: Run, writer: ArchiveWriter, workspace: Path) -> Part:

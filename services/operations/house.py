@@ -54,7 +54,15 @@ class House:
         owned = await self.database.read(lambda c: read_owned(c, alias))
         references = await self.calls.run(references_to, alias, self.home, self.agents, files, sessions, owned)
         own = [session for session in sessions if session.agent == alias]
-        return Facts(alias, self.agents.by_alias.get(alias), files, own, owned, references)
+        directory = self.home.agent_dir(alias)
+        guests = {
+            session.agent
+            for session in sessions
+            if session.agent != alias
+            and session.state.live
+            and any(Path(mount.source).is_relative_to(directory) for mount in session.spec.mounts)
+        }
+        return Facts(alias, self.agents.by_alias.get(alias), files, own, owned, references, tuple(sorted(guests)))
 
     def backend(self, agent: Agent) -> Backend:
         """Where an agent's memory is.
@@ -86,6 +94,7 @@ class Facts:
     Attributes:
         agent: None when there is none of this alias.
         sessions: Its own, newest first.
+        guests: Agents that have its directory, or a part of it, in a sandbox that runs.
     """
 
     alias: str
@@ -94,6 +103,7 @@ class Facts:
     sessions: list[Session]
     owned: Owned
     references: tuple[Reference, ...]
+    guests: tuple[str, ...] = ()
 
     @property
     def live(self) -> list[Session]:

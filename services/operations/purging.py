@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import msgspec
@@ -12,22 +11,12 @@ from services.archives import Count, Sealing, StepResult
 from services.archives import Reference as KeptReference
 from services.errors import FileConflict, OperationError, SessionNotFound
 from services.home import read_file
-from services.memory import (
-    NO_ROWS,
-    Fingerprint,
-    Listing,
-    Owner,
-    Scope,
-    ScopeKind,
-    clear_contexts,
-    purge_as_known,
-    purge_scopes,
-)
 from services.operations import rewriting
+from services.operations.emptying import purge_memory
 from services.operations.exporting import (
+    aside,
     begin_archive,
     export,
-    export_memory,
     exported,
     own_directory,
     pack_workspace,
@@ -35,7 +24,6 @@ from services.operations.exporting import (
     undo_export,
     writer_of,
 )
-from services.operations.journal import note_in
 from services.operations.model import Step
 from services.operations.moving import Moved, move_directory, remove_directory, replace_by_copy
 from services.operations.references import read_files
@@ -44,16 +32,7 @@ from services.operations.stamps import load_stamps, remove_known, strangers
 
 _TRIES = 3
 _NAMED = 5
-_ALL = Listing(superseded=True)
 _REMOVING = "removing"
-_KEEPS_FILES = ("markdown", "none")
-"""Back-ends whose rows lie in the workspace, or nowhere."""
-
-
-def aside(run: Run) -> Path:
-    """Where an agent's directory is while it is removed: hidden, and nobody's."""
-    directory = run.house.home.agent_dir(run.alias)
-    return directory.with_name(f".{run.alias}-{run.operation.id}.deleted")
 
 
 async def _remove(run: Run) -> str:
@@ -122,48 +101,6 @@ async def _purge_sessions(run: Run) -> str:
     return f"{len(ids)} sessions"
 
 
-async def _purge_memory(run: Run) -> str:
-    """Remove rows in one transaction with the note that they went, if they are those that were exported."""
-    house = run.house
-    if run.step.result:
-        return run.step.result
-    found = exported(run.operation.steps, "memory")
-    backend = house.memories.backends[found.backend]
-    where = exported(run.operation.steps, "workspace")
-    owner = Owner(run.alias, aside(run) / where.workspace if where.own else Path(where.workspace))
-    if found.backend not in (*_KEEPS_FILES, "sqlite"):
-        if await backend.count(owner, _ALL) != found.items:
-            writer = await writer_of(run)
-            await writer.drop("memory.jsonl")
-            found = await export_memory(run, writer, backend, owner)
-        await backend.purge(owner)
-    known = found.rows if found.backend == "sqlite" and found.rows else NO_ROWS
-    for _ in range(_TRIES):
-        if done := await house.database.write(lambda c: _purge_rows(c, run, known)):  # noqa: B023
-            return done
-        writer = await writer_of(run)
-        await writer.drop("memory.jsonl")
-        found = await export_memory(run, writer, house.memories.backends["sqlite"], owner)
-        known = found.rows or NO_ROWS
-    raise OperationError("its memory changes all the time", fix="Stop what writes there, and retry.")
-
-
-def _purge_rows(connection: sqlite3.Connection, run: Run, known: Fingerprint) -> str:
-    """Remove memories, core memory and keys of contexts; "" when there is more than what was exported."""
-    if not purge_as_known(connection, run.alias, known):
-        return ""
-    tenants = exported(run.operation.steps, "core memory").ids
-    for tenant in reversed(tenants):
-        connection.execute("DELETE FROM tenants WHERE id = ?", (int(tenant),))
-    scopes = [Scope.parse(text) for text in exported(run.operation.steps, "scopes").ids]
-    keys = purge_scopes(connection, scopes)
-    clear_contexts(connection, [scope.id for scope in scopes if scope.kind is ScopeKind.CONTEXT])
-    connection.execute("DELETE FROM tool_actions WHERE agent = ?", (run.alias,))
-    done = f"{known.count} memories, core memory of {len(tenants)} tenants, {keys} keys"
-    note_in(connection, run.operation.id, run.step.number, done)
-    return done
-
-
 async def _purge_files(run: Run) -> str:
     """Remove the workspace and the directory, file by file, as far as each is what was packed."""
     house = run.house
@@ -182,8 +119,8 @@ async def _purge_files(run: Run) -> str:
             raise OperationError(
                 f"{len(left):,} files of {workspace} are not in the archive and stay", why=named, fix="Move them away."
             )
-    writer = await writer_of(run)
-    await house.calls.run(_remove_own_directory, hidden, writer.directory / "agent.toml", found.link)
+    await _keep_agent_file(run, hidden / "agent.toml")
+    await house.calls.run(_remove_own_directory, hidden, found.link)
     await house.calls.run(remove_directory, own_directory(house.home, run.operation.id))
     return "stays where it is" if found.stays else "removed"
 
@@ -203,17 +140,23 @@ async def _pack_again(run: Run, workspace: Path) -> None:
     raise OperationError(f"{workspace} changes all the time", fix="Stop what writes there, and retry.")
 
 
-def _remove_own_directory(hidden: Path, kept: Path, link: str) -> None:
-    """Remove what is left of an agent's directory: its `agent.toml`, as the archive has it, and empty folders."""
-    file = hidden / "agent.toml"
+async def _keep_agent_file(run: Run, file: Path) -> None:
+    """Keep `agent.toml` anew if somebody wrote it after it was kept."""
+    writer = await writer_of(run)
+    kept = (await run.house.calls.run(read_file, writer.directory / file.name)).data
     try:
-        now = read_file(file).data
+        now = (await run.house.calls.run(read_file, file)).data
     except FileNotFoundError:
-        now = None
-    if now is not None and now != read_file(kept).data:
-        raise OperationError(f"{file} is not what the archive has", fix="Move it away, and retry.")
+        return
+    if now != kept:
+        await writer.drop(file.name)
+        await run.work(writer.write_agent_file(now), "keeping")
+
+
+def _remove_own_directory(hidden: Path, link: str) -> None:
+    """Remove what is left of an agent's directory: its `agent.toml`, empty folders, and a link to its workspace."""
     for path in hidden.rglob("*") if hidden.is_dir() else []:
-        known = path == file or (link and path == hidden / link)
+        known = path == hidden / "agent.toml" or (link and path == hidden / link)
         if not known and (path.is_symlink() or not path.is_dir()):
             raise OperationError(f"{path} is not in the archive and stays", fix="Move it away, and retry.")
     remove_directory(hidden)
@@ -246,7 +189,7 @@ def _sealing(run: Run) -> Sealing:
     )
 
 
-_PURGES = {"sessions": _purge_sessions, "memory": _purge_memory, "files": _purge_files}
+_PURGES = {"sessions": _purge_sessions, "memory": purge_memory, "files": _purge_files}
 
 COURSE = Course(
     steps={

@@ -91,6 +91,8 @@ def _notes(home: Home, facts: Facts, agent: Agent) -> list[str]:
         found.append(f"the workspace stays at {agent.workspace}")
     if kept := sum(bool(session.sandbox) for session in facts.sessions):
         found.append(f"{kept} sandboxes keep the old alias in their label, and are found by their session")
+    if facts.guests:
+        found.append(f"sandboxes of {', '.join(facts.guests)} that run keep its files where they were until they end")
     if agent.settings and any(step.once for step in agent.settings.prepare):
         found.append("prepare steps that run once run once more")
     return found

@@ -178,6 +178,7 @@ class Attempt:
             while (step := operation.step) is not None:
                 operation = await self._do(operation, step)
             await journal.finish(operation, OperationState.DONE)
+            operation_lock(self._house.home, operation.id).path.unlink(missing_ok=True)  # nobody will take it again
             return await journal.get(operation.id)
         finally:
             self._locks.close()

@@ -195,7 +195,7 @@ def _watch(home: Home, pass_by: Callable[[int], None]) -> None:
         await end_step(self, *args)
         pass_by(0)
 
-    Journal._write = written  # type: ignore[method-assign]
+    Journal._write = written  # type: ignore[method-assign, assignment]
     Journal.end_step = ended  # type: ignore[method-assign, assignment]
     _before_each_call(home, lambda: pass_by(2))
 

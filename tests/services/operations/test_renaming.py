@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from services.errors import FileConflict, OperationError, OperationRefused, SessionRefused
+from services.errors import FileConflict, OperationRefused, SessionRefused
 from services.memory import Draft
 from services.operations import OperationState, described
 from services.pinfold import Pinfold
@@ -237,41 +235,3 @@ class TestConverging:
         for alias in (AGENT, "critic"):
             plan = await pinfold.operations.plan_rename(alias, "other")
             assert operation in str(plan.blockers) or "there is no agent" in str(plan.blockers)
-
-
-class TestOtherFileSystems:
-    @staticmethod
-    def crossing(source: Path, target: Path) -> None:
-        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), str(source))
-
-    @pytest.fixture
-    def crossed(self, pinfold: Pinfold) -> Pinfold:
-        object.__setattr__(pinfold.operations._house, "rename", self.crossing)
-        return pinfold
-
-    async def test_a_directory_is_copied_compared_and_removed(self, crossed: Pinfold, world: World):
-        before = estate(world.home)
-        operation = await done(crossed, await crossed.operations.plan_rename(AGENT, "critic"))
-        assert "copied" in operation.steps[0].detail
-        assert estate(world.home) == under("critic", before)
-
-    async def test_what_is_no_file_is_left_out_and_said(self, crossed: Pinfold, world: World):
-        os.mkfifo(world.home.default_workspace(AGENT) / "pipe")
-        operation = await done(crossed, await crossed.operations.plan_rename(AGENT, "critic"))
-        assert operation.warnings == ("workspace/pipe is no file, folder or link, and was not copied",)
-
-    async def test_a_copy_that_fails_leaves_all_as_it_was_and_converges(self, crossed, world, monkeypatch):
-        before = estate(world.home)
-
-        def full(*_: object) -> bool:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-        monkeypatch.setattr("services.operations.moving._same_bytes", full)
-        with pytest.raises(OperationError, match="No space left"):
-            await done(crossed, await crossed.operations.plan_rename(AGENT, "critic"))
-        monkeypatch.undo()
-        visible = {name: kept for name, kept in estate(world.home)["files"].items() if not name.startswith(".")}
-        assert visible == before["files"]
-        (operation,) = await crossed.operations.unfinished()
-        await retried(crossed, operation.id)
-        assert estate(world.home) == under("critic", before)
