@@ -14,7 +14,9 @@ from services.archives.writing.files import FreshFile
 
 _LEVEL = 6
 _GZIP = 31
-_WAITING = 16
+_WAITING = 8
+_BATCH = 512 * 1024
+"""Bytes handed over at once: small files would else wake the other thread for each header."""
 
 
 class _Compressor(Protocol):
@@ -47,6 +49,8 @@ class CompressedFile:
         self._file = file
         self._compressor = _zstd() if zstd else zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
         self._waiting: queue.Queue[bytes | None] = queue.Queue(_WAITING)
+        self._gathered: list[bytes] = []
+        self._gathered_size = 0
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="pinfold-compress", daemon=True)
         self._thread.start()
@@ -60,7 +64,10 @@ class CompressedFile:
         if self._error is not None:
             raise self._error
         self.size += len(data)
-        self._waiting.put(data)
+        self._gathered.append(data)
+        self._gathered_size += len(data)
+        if self._gathered_size >= _BATCH:
+            self._hand_over()
 
     def finish(self) -> None:
         """Wait until all is written.
@@ -68,10 +75,16 @@ class CompressedFile:
         Raises:
             OSError: The disk refuses.
         """
+        self._hand_over()
         self._end()
         if self._error is not None:
             raise self._error
         self._file.write(self._compressor.flush())
+
+    def _hand_over(self) -> None:
+        self._waiting.put(b"".join(self._gathered))
+        self._gathered.clear()
+        self._gathered_size = 0
 
     def _work(self) -> None:
         while (data := self._waiting.get()) is not None:
