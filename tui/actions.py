@@ -140,6 +140,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("agent.undo", "undo save", "Write the file again as it was before it was saved", ("u",), Scope.AGENTS, 4),
     Action("agent.discard", "drop changes", "Forget the changes that are not saved", ("X",), Scope.AGENTS, 40),
     Action("agent.try", "try", "Try what the agent may do: a path, a command, a host", ("t",), Scope.AGENTS, 42),
+    Action("agent.rename", "rename", "Rename the agent; shows first what that changes", ("m",), Scope.AGENTS, 44),
+    Action("agent.delete", "delete", "Delete the agent, and keep all of it in an archive", ("D",), Scope.AGENTS, 46),
+    Action("agent.restore", "undo delete", "Restore the agent that was deleted last", ("U",), Scope.AGENTS, 1),
     # memory
     Action("memory.new", "new", "Set a key, store a row, or put an entry into the archive", ("n",), Scope.MEMORY, 10),
     Action("memory.edit", "edit", "Edit the value, checked while it is typed", ("e",), Scope.MEMORY, 12),
@@ -194,6 +197,17 @@ ACTIONS: tuple[Action, ...] = (
     Action("session.details", "details", "Show or hide steps, mounts and limits", ("v",), Scope.SANDBOXES, 38),
     Action("pane.split", "split", "Add a log pane, up to four", ("o",), Scope.SANDBOXES, 70),
     Action("pane.close", "close pane", "Close the log pane", ("O",), Scope.SANDBOXES),
+    # archives
+    Action("archive.verify", "verify", "Recompute every checksum of the archive", ("v",), Scope.ARCHIVES, 10),
+    Action("archive.compare", "compare", "Set the archive against an agent or another one", ("c",), Scope.ARCHIVES, 12),
+    Action("archive.restore", "restore", "Bring back the agent, or a part of it", ("u",), Scope.ARCHIVES, 14),
+    Action("archive.retry", "retry", "Complete what failed or was interrupted", ("t",), Scope.ARCHIVES, 2),
+    Action("archive.stop", "stop", "Stop the operation or the verification", ("x",), Scope.ARCHIVES, 3),
+    Action("archive.narrow", "narrow", "Show only one kind, agent, state or age", ("n",), Scope.ARCHIVES, 30),
+    Action("archive.purge", "purge", "Remove archives for good", ("D", "delete"), Scope.ARCHIVES, 40),
+    Action("archive.expire", "retention", "List what is older or larger than asked", ("e",), Scope.ARCHIVES, 42),
+    Action("archive.next_tab", "next tab", "Show the next tab", ("right_square_bracket",), Scope.ARCHIVES),
+    Action("archive.previous_tab", "tab before", "Show the tab before", ("left_square_bracket",), Scope.ARCHIVES),
     # in a log pane
     Action("log.follow", "follow", "Follow the newest output, or stay", ("f",), Scope.LOG, 20),
     Action("log.pause", "pause", "Stop drawing new output, or go on", ("space",), Scope.LOG),

@@ -34,6 +34,7 @@ from tui.screens.frame import FrameScreen
 from tui.store import Store
 from tui.text import safe
 from tui.theming import TERMINAL_THEME, defaults_for
+from tui.underway import Underway
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -81,8 +82,9 @@ class PinfoldApp(App[None]):
         self.home = home
         self.now = now
         self.store = Store(self)
+        self.underway = Underway(self)
         self.keymap: Keymap = check_keymap({})
-        self.leaving: list[Callable[[], Sequence[str]]] = []
+        self.leaving: list[Callable[[], Sequence[str]]] = [self.underway.unfinished]
         self._open_services = services
         self._pinfold: Pinfold | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -221,7 +223,7 @@ class PinfoldApp(App[None]):
             return
         from tui.screens.dialog import Confirm
 
-        question = Confirm("Leave without saving?", lost, "What is not saved is lost.", "Leave")
+        question = Confirm("Leave now?", lost, "What is not saved is lost, and what is under way stops.", "Leave")
         self.push_screen(question, lambda yes: self.exit() if yes else None)
 
     def action_help(self) -> None:
@@ -246,32 +248,19 @@ class PinfoldApp(App[None]):
 
     def show_agent(self, alias: str) -> None:
         """Show the screen of agents with the cursor on one."""
-        self.begin(self, "show", self._show_agent, alias)
-
-    async def _show_agent(self, alias: str) -> None:
-        from tui.screens.agents import AgentsScreen
-
-        await self.switch_mode("agents")
-        if isinstance(self.screen, AgentsScreen):
-            self.screen.show_agent(alias)
+        self.begin(self, "show", modes.show_agent, self, alias)
 
     def show_session(self, session: str) -> None:
         """Show the screen of sandboxes with the cursor on one session."""
-        self.begin(self, "show", self._show_sandboxes, session=session)
+        self.begin(self, "show", modes.show_sandboxes, self, session=session)
 
     def start_session(self, alias: str) -> None:
         """Show the screen of sandboxes and ask what to start of an agent."""
-        self.begin(self, "show", self._show_sandboxes, alias=alias)
+        self.begin(self, "show", modes.show_sandboxes, self, alias=alias)
 
-    async def _show_sandboxes(self, *, session: str = "", alias: str = "") -> None:
-        from tui.screens.sandboxes import SandboxesScreen
-
-        await self.switch_mode("sandboxes")
-        if isinstance(self.screen, SandboxesScreen):
-            if session:
-                self.screen.show_session(session)
-            if alias:
-                self.screen.ask_start(alias)
+    def show_archive(self, archive: str) -> None:
+        """Show the screen of archives with the cursor on one, or on an operation."""
+        self.begin(self, "show", modes.show_archive, self, archive)
 
     def action_engines(self) -> None:
         """Ask every engine whether it answers."""

@@ -15,6 +15,7 @@ from tui.store import Store
 
 if TYPE_CHECKING:
     from services.pinfold import Pinfold
+    from tui.underway import Underway
 
 P = ParamSpec("P")
 
@@ -38,6 +39,11 @@ EXCLUSIVE = frozenset(
         "memory item",
         "memory tree",
         "memory search",
+        "plan",
+        "references",
+        "archive list",
+        "archive open",
+        "archive preview",
     }
 )
 """The kinds of tasks of which only the newest matters."""
@@ -47,10 +53,12 @@ class Host(Protocol):
     """The app as its screens and palette see it.
 
     Attributes:
+        underway: Operations that are carried out beside the screens.
         leaving: Asked before Pinfold ends what would be lost, a line for each thing.
     """
 
     store: Store
+    underway: Underway
     keymap: Keymap
     leaving: list[Callable[[], Sequence[str]]]
 
@@ -104,6 +112,10 @@ class Host(Protocol):
 
     def start_session(self, alias: str) -> None:
         """Show the screen of sandboxes and ask what to start of an agent."""
+        ...
+
+    def show_archive(self, archive: str) -> None:
+        """Show the screen of archives with the cursor on one, or on an operation."""
         ...
 
 

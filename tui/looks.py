@@ -26,3 +26,23 @@ LOOKS: dict[str, tuple[str, Tone]] = {
     "orphan": ("unknown", "warn"),
 }
 """Of each state of a session, by its word: the name of a sign in `Glyphs`, and a tone."""
+
+OPERATION_LOOKS: dict[str, tuple[str, Tone]] = {
+    "waiting": ("idle", "muted"),
+    "running": ("running", "good"),
+    "interrupted": ("waiting", "warn"),
+    "failed": ("failed", "bad"),
+    "cancelled": ("stopped", "muted"),
+    "done": ("done", "muted"),
+}
+"""Of each state of an operation or of one of its steps, by its word."""
+
+ARCHIVE_LOOKS: dict[str, tuple[str, Tone]] = {
+    "unsealed": ("busy", "warn"),
+    "sealed": ("done", "good"),
+    "missing": ("failed", "bad"),
+    "unindexed": ("unknown", "warn"),
+    "damaged": ("failed", "bad"),
+    "purged": ("stopped", "muted"),
+}
+"""Of each state of an archive, by its word."""

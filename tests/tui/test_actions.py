@@ -13,6 +13,7 @@ from textual.dom import DOMNode
 from tui.actions import ACTIONS, NESTINGS, Scope, in_scope, key_name, key_table
 from tui.app import PinfoldApp
 from tui.screens.agents import AgentsScreen
+from tui.screens.archives import ArchivesScreen
 from tui.screens.memory import MemoryScreen
 from tui.screens.sandboxes import SandboxesScreen
 from tui.widgets.activity_drawer import ActivityDrawer
@@ -27,6 +28,7 @@ NODES: dict[Scope, type[DOMNode]] = {
     Scope.AGENTS: AgentsScreen,
     Scope.MEMORY: MemoryScreen,
     Scope.SANDBOXES: SandboxesScreen,
+    Scope.ARCHIVES: ArchivesScreen,
     Scope.LOG: LogPane,
     Scope.ACTIVITY: ActivityDrawer,
 }

@@ -184,6 +184,6 @@ async def test_hostile_agents_reach_the_terminal_only_as_text(world) -> None:
         known = frozenset(control_shapes(empty.output))
     with pinfold(world.home, columns=160) as terminal:
         await waiting(terminal.wait_for, "worker")
-        terminal.send("]]]")
+        terminal.send("]]]]")
         await waiting(terminal.wait_for, "risk_profile =")
         assert strange_controls(terminal.output, known) == []

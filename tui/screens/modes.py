@@ -1,9 +1,10 @@
-"""The four screens, each imported when it is shown first."""
+"""The four screens, each imported when it is shown first, and how one leads to another."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from textual.app import App
 from textual.screen import Screen
 
 
@@ -33,3 +34,33 @@ def archives() -> Screen[Any]:
     from tui.screens.archives import ArchivesScreen
 
     return ArchivesScreen()
+
+
+async def show_agent(app: App[None], alias: str) -> None:
+    """Show the screen of agents with the cursor on one."""
+    from tui.screens.agents import AgentsScreen
+
+    await app.switch_mode("agents")
+    if isinstance(app.screen, AgentsScreen):
+        app.screen.show_agent(alias)
+
+
+async def show_sandboxes(app: App[None], *, session: str = "", alias: str = "") -> None:
+    """Show the screen of sandboxes with the cursor on a session, or ask what to start of an agent."""
+    from tui.screens.sandboxes import SandboxesScreen
+
+    await app.switch_mode("sandboxes")
+    if isinstance(app.screen, SandboxesScreen):
+        if session:
+            app.screen.show_session(session)
+        if alias:
+            app.screen.ask_start(alias)
+
+
+async def show_archive(app: App[None], archive: str) -> None:
+    """Show the screen of archives with the cursor on one, or on an operation."""
+    from tui.screens.archives import ArchivesScreen
+
+    await app.switch_mode("archives")
+    if isinstance(app.screen, ArchivesScreen):
+        app.screen.show_archive(archive)

@@ -36,7 +36,7 @@ async def test_a_home_without_agents_says_which_key_makes_the_first(world) -> No
 async def test_what_is_in_force_is_listed_with_the_file_that_says_so(world) -> None:
     world.agent("worker", "true", sandbox='memory = "64m"\n')
     async with screens(world) as (app, pilot):
-        await pilot.press("right_square_bracket", "right_square_bracket")
+        await pilot.press(*["right_square_bracket"] * 3)
         await until(lambda: "output_limit" in shown(app), pilot)
         (memory,) = [line for line in shown(app).splitlines() if "64M" in line]
         assert memory.rstrip().endswith("agent.toml")
@@ -78,7 +78,7 @@ async def test_hostile_files_act_on_no_terminal_and_are_no_markup(world) -> None
     file.write_text(file.read_text().replace("[agent]", hostile))
     async with screens(world) as (app, pilot):
         await until(lambda: "[/x] <202E> [red]no[/]" in shown(app) or "line" in shown(app), pilot)
-        await pilot.press(*["right_square_bracket"] * 3)
+        await pilot.press(*["right_square_bracket"] * 4)
         await until(lambda: tab(app) == "source", pilot)
         assert "\x1b" not in shown(app)
 
@@ -151,7 +151,7 @@ async def test_any_size_shows_the_agents(world, size) -> None:
     world.agent("worker", "true")
     async with screens(world, size) as (app, pilot):
         await until(lambda: "worker" in shown(app), pilot)
-        await pilot.press(*["right_square_bracket"] * 3, "question_mark", "escape")
+        await pilot.press(*["right_square_bracket"] * 4, "question_mark", "escape")
         await pilot.resize_terminal(50, 12)
         await pilot.resize_terminal(*size)
         await until(lambda: "worker" in shown(app), pilot)

@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tui.figures import counted
+from tui.screens.agents.references import PlacedReference, placed, reference_columns
 from tui.screens.agents.settings import Setting, setting_columns, settings_in_force
 from tui.session_columns import session_columns
 from tui.store import AgentRow, SessionRow
@@ -24,6 +25,7 @@ from tui.widgets.title_line import TitleLine
 
 if TYPE_CHECKING:
     from services.agents import Agent, Problem
+    from services.operations import Reference
     from tui.screens.agents.drafts import Drafts
     from tui.screens.agents.editor import PermissionEditor
     from tui.screens.agents.effective import EffectivePage
@@ -31,14 +33,18 @@ if TYPE_CHECKING:
 TABS = (
     ("permissions", "Permissions"),
     ("effective", "Effective"),
+    ("references", "References"),
     ("settings", "Settings"),
     ("source", "Source"),
     ("sessions", "Sessions"),
 )
 
+_ALWAYS = ("references", "source", "sessions")
+"""Pages that need no configuration in force."""
+
 
 class AgentDetail(Pane):
-    """Five tabs about one agent.
+    """Six tabs about one agent.
 
     Args:
         now: The clock, nanoseconds since 1970.
@@ -50,6 +56,9 @@ class AgentDetail(Pane):
         def __init__(self, alias: str) -> None:
             super().__init__()
             self.alias = alias
+
+    class ReferencesWanted(SourceWanted):
+        """Every place that names the agent is wanted."""
 
     def __init__(self, now: Callable[[], int]) -> None:
         super().__init__(id="agent")
@@ -64,6 +73,10 @@ class AgentDetail(Pane):
         self._sessions: Table[SessionRow] = Table(
             session_columns(lambda _: None, now, with_agent=False), lambda row: row.id, sort="age", id="sessions"
         )
+        self._references: Table[PlacedReference] = Table(reference_columns(), lambda row: row.key, id="references")
+        self._no_references = EmptyState(
+            "Nothing names it", ("No other agent, and nothing of its own, refers to this agent.",)
+        )
         self._no_settings = EmptyState(
             "No configuration in force", ("The file has never been right since Pinfold started.",), (("p", "see why"),)
         )
@@ -75,6 +88,8 @@ class AgentDetail(Pane):
         """Lay out title, tabs and the pages."""
         yield TitleLine("Agent")
         yield self._tabs
+        yield self._references
+        yield self._no_references
         yield self._settings
         yield self._no_settings
         yield self._source
@@ -133,7 +148,9 @@ class AgentDetail(Pane):
             self._sessions.show(sessions)
             if other:
                 self._source.show("", ())
+                self._references.show(())
             self._ask_source()
+            self._ask_references()
         self._tabs.relabel("source", f"Source {len(row.problems)}!" if row and row.problems else "Source")
         self._tabs.relabel("sessions", f"Sessions {len(sessions)}" if sessions else "Sessions")
         self.show_editing()
@@ -174,6 +191,18 @@ class AgentDetail(Pane):
         if self.tab == "source" and self._row is not None:
             self.post_message(self.SourceWanted(self._row.alias))
 
+    # ── references ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def show_references(self, alias: str, references: Sequence[Reference]) -> None:
+        """Take in every place that names an agent, if it is still the one shown."""
+        if self._row is not None and alias == self._row.alias:
+            self._references.show(placed(references))
+            self._turn()
+
+    def _ask_references(self) -> None:
+        if self.tab == "references" and self._row is not None:
+            self.post_message(self.ReferencesWanted(self._row.alias))
+
     def go_to_problem(self) -> None:
         """Show the source at its next problem."""
         self._looking_for_problem = True
@@ -205,13 +234,14 @@ class AgentDetail(Pane):
             self._editor.form.focus()
         elif self.tab == "effective" and self._effective is not None:
             self._effective.query_one(Table).focus()
-        elif self.tab in ("settings", "source", "sessions"):
+        elif self.tab in ("references", "settings", "source", "sessions"):
             self.query_one(f"#{self.tab}").focus()
 
     @on(TabStrip.Chosen)
     def _turn_over(self) -> None:
         self.show_editing()
         self._ask_source()
+        self._ask_references()
 
     def _turn(self) -> None:
         focused = self.has_focus_within
@@ -220,6 +250,7 @@ class AgentDetail(Pane):
         pages: list[tuple[str, Widget | None, bool]] = [
             ("permissions", self._editor, known),
             ("effective", self._effective, known),
+            ("references", self._references, self._references.total > 0),
             ("settings", self._settings, known),
             ("source", self._source, True),
             ("sessions", self._sessions, has_sessions),
@@ -229,7 +260,8 @@ class AgentDetail(Pane):
             if page is not None:
                 page.display = tab == self.tab and full
                 shown = shown or page.display
-        self._no_settings.display = self._row is not None and not known and self.tab not in ("source", "sessions")
+        self._no_settings.display = self._row is not None and not known and self.tab not in _ALWAYS
+        self._no_references.display = self.tab == "references" and not self._references.total
         self._no_sessions.display = self.tab == "sessions" and not has_sessions
         if focused and shown and not self.has_focus_within:
             self.focus_page()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tui.screens.agents.drafts import Drafts
     from tui.screens.agents.settling import Settling
     from tui.screens.agents.standing import Standing
+    from tui.screens.operations import Asking
 
 
 class AgentsScreen(FrameScreen):
@@ -61,6 +62,7 @@ class AgentsScreen(FrameScreen):
         store = self.host.store
         for signal in (store.agents_changed, store.sessions_changed, store.awaiting_changed):
             signal.subscribe(self, self._update)
+        self.host.underway.changed.subscribe(self, lambda _: self.refresh_bindings())
         self.host.leaving.append(self.unsaved)
         self._clock = self.set_interval(1.0, self._tick)
 
@@ -167,6 +169,14 @@ class AgentsScreen(FrameScreen):
     async def _load_source(self, alias: str) -> None:
         self._detail.show_source(alias, await self.host.pinfold.agents.source(alias))
 
+    @on(AgentDetail.ReferencesWanted)
+    def _read_references(self, message: AgentDetail.ReferencesWanted) -> None:
+        self.host.begin(self, "references", self._load_references, message.alias)
+
+    async def _load_references(self, alias: str) -> None:
+        operations = await self.host.underway.operations()
+        self._detail.show_references(alias, await operations.references(alias))
+
     @on(Table.Opened)
     def _open(self, message: Table.Opened) -> None:
         if message.table is self._agents.table:
@@ -210,6 +220,10 @@ class AgentsScreen(FrameScreen):
                 return self.host.store.ready
             case "switch":
                 return row is not None and row.usable
+            case "rename" | "delete":
+                return row is not None and self.host.store.ready
+            case "restore":
+                return self.host.underway.deleted is not None
             case "problem":
                 return row is not None and bool(row.problems)
             case "next_tab" | "previous_tab":
@@ -252,6 +266,25 @@ class AgentsScreen(FrameScreen):
         agent = await setter.set_enabled(row.alias, not row.enabled)
         enabled = agent.config is not None and agent.config.agent.enabled
         self.host.told(f"{row.alias} is {'enabled' if enabled else 'disabled'}")
+
+    def action_rename(self) -> None:
+        """Show what renaming the agent under the cursor would do, then rename it."""
+        if (row := self._agents.table.row) is not None:
+            self._asking().rename(row.alias)
+
+    def action_delete(self) -> None:
+        """Show what deleting the agent under the cursor would do, then delete it."""
+        if (row := self._agents.table.row) is not None:
+            self._asking().delete(row.alias)
+
+    def action_restore(self) -> None:
+        """Bring back the agent that was deleted last."""
+        self.host.begin(self, "undo delete", self._asking().undo_delete)
+
+    def _asking(self) -> Asking:
+        from tui.screens.operations import Asking
+
+        return Asking(self, lambda operation: self.show_agent(operation.target) if operation.target else None)
 
     def action_problem(self) -> None:
         """Go to the next problem in the source."""
