@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from asyncpg import Connection, Pool
 
 _CONNECT_SECONDS = 5.0
+_CLOSE_SECONDS = 2.0
 _OPERATION_SECONDS = 60.0
 _CONNECTIONS = 4
 _MIGRATING = 0x70696E666F6C64  # any number that no other program locks
@@ -71,7 +72,7 @@ class Server:
         """Close the connections."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            pool.terminate()
+            await _close(pool)
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[Connection]:
@@ -111,10 +112,16 @@ class Server:
             }
             try:
                 pool = await asyncpg.create_pool(address, **options)
-                async with pool.acquire(timeout=_CONNECT_SECONDS) as connection:
-                    await _migrate(connection)
             except ValueError:  # it quotes a part of the address
                 raise self._no_address() from None
+            try:
+                async with pool.acquire(timeout=_CONNECT_SECONDS) as connection:
+                    await _migrate(connection)
+            except ValueError:
+                raise self._no_address() from None
+            except BaseException:
+                await _close(pool)
+                raise
             self._pool, self._address = pool, address
             return pool
 
@@ -129,6 +136,17 @@ class Server:
     def _no_address(self) -> MemoryUnavailable:
         name = self._settings().url_env
         return _unavailable(f"${name} holds no address", "Set it to postgresql://USER:PASSWORD@HOST/DATABASE.")
+
+
+async def _close(pool: Pool) -> None:
+    """Close all connections, politely where the server still listens."""
+    import asyncpg
+
+    try:
+        async with asyncio.timeout(_CLOSE_SECONDS):
+            await pool.close()
+    except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        pool.terminate()
 
 
 _IS_IT_RUNNING = "Look whether the server runs, and where."

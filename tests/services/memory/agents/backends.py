@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-
-from qdrant_client import AsyncQdrantClient
+from typing import TYPE_CHECKING
 
 from services.agents import LucidStore, PostgresStore, QdrantStore
 from services.home import BlockingCalls, Database, Home
@@ -13,6 +12,9 @@ from services.memory.agents import Backend, MarkdownBackend, NoBackend, SqliteBa
 from services.memory.agents.lucid import LucidBackend
 from services.memory.agents.postgres import PostgresBackend
 from services.memory.agents.qdrant import QdrantBackend
+
+if TYPE_CHECKING:
+    from qdrant_client import AsyncQdrantClient
 
 
 def make_backend(
@@ -51,6 +53,8 @@ def make_backend(
 
 def in_this_process(_: QdrantStore, __: str) -> AsyncQdrantClient:
     """A client that is its own server: it does what a server would, and keeps nothing."""
+    from qdrant_client import AsyncQdrantClient  # takes seconds, which processes that are killed do not have
+
     return AsyncQdrantClient(":memory:")
 
 

@@ -18,7 +18,7 @@ from services.memory.agents.postgres import PostgresBackend
 from services.memory.screening import Screened
 from tests.services.memory.agents.conftest import AgentOf
 from tests.services.memory.conftest import Clock
-from tests.support.postgres import PASSWORD, QUOTED_PASSWORD, PostgresServer, postgres_server
+from tests.support.postgres import PASSWORD, QUOTED_PASSWORD, PostgresServer
 
 on_the_server = pytest.mark.parametrize("kind", ["postgres"], indirect=True)
 
@@ -93,18 +93,14 @@ async def test_it_says_what_it_is(server: PostgresBackend) -> None:
 
 
 async def test_what_was_acknowledged_is_there_when_the_server_comes_back(
-    home: Home, calls: BlockingCalls, clock: Clock
+    home: Home, server: PostgresBackend, postgres: PostgresServer
 ) -> None:
-    with postgres_server() as server:
-        env = {"MEMORY_URL": server.url}
-        backend = PostgresBackend(home, lambda: PostgresStore(url_env="MEMORY_URL"), env, calls, clock, new_id)
-        row = await backend.store(me(home), Draft(key="k", content="x"), Screened("x"))
-        server.stop()
-        with pytest.raises(MemoryUnavailable):
-            await backend.store(me(home), Draft(key="k", content="y"), Screened("y"))
-        server.start()
-        assert await backend.get(me(home), "k") == row
-        await backend.close()
+    row = await server.store(me(home), Draft(key="k", content="x"), Screened("x"))
+    postgres.stop()
+    with pytest.raises(MemoryUnavailable):
+        await server.store(me(home), Draft(key="k", content="y"), Screened("y"))
+    postgres.start()
+    assert await server.get(me(home), "k") == row
 
 
 async def test_agents_of_two_homes_on_one_server_know_nothing_of_each_other(

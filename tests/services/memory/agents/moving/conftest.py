@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import pytest
-from qdrant_client import AsyncQdrantClient
 
 from services.agents import QdrantStore
 from services.home import Home
@@ -17,6 +17,9 @@ from services.pinfold import Pinfold
 from tests.services.memory.agents.backends import in_this_process, lucid_at
 from tests.services.memory.agents.conformance.rows import HOSTILE
 from tests.support.postgres import PostgresServer
+
+if TYPE_CHECKING:
+    from qdrant_client import AsyncQdrantClient
 
 SHARED = '[risk_profiles.free]\n\n[memory.postgres]\nurl_env = "MEMORY_URL"\n'
 AGENT = '# kept\n[agent]\nrisk_profile = "free"  # too\n'
