@@ -39,7 +39,7 @@ def operation_lock(home: Home, operation: str) -> FileLock:
 
 
 class Journal:
-    """Reads and writes the journal; every write is one transaction, on the disk once it returns.
+    """Reads and writes the journal; every write is one transaction.
 
     Args:
         home: Whose locks tell which operations are under way.
@@ -219,6 +219,7 @@ class Journal:
                 " WHERE operation = ? AND number = ?",
                 (self._now(), operation, number),
             ),
+            lasting=False,
         )
 
     async def note(self, operation: str, number: int, result: str) -> None:
@@ -233,6 +234,7 @@ class Journal:
                 "UPDATE operation_steps SET state = ?, detail = ?, ended_at = ? WHERE operation = ? AND number = ?",
                 (state, _storable(detail), self._now(), operation, number),
             ),
+            lasting=False,
         )
 
     async def finish(self, operation: Operation, state: OperationState, detail: str = "") -> None:
@@ -254,7 +256,11 @@ class Journal:
         await self._write(operation.id, job)
         self._events.publish(ActivityGrew())
 
-    async def _write(self, operation: str, job: Callable[[sqlite3.Connection], object]) -> None:
+    async def _write(
+        self, operation: str, job: Callable[[sqlite3.Connection], object], *, lasting: bool = True
+    ) -> None:
+        """Write in one transaction; what is lasting survives a power failure too, the rest is found out again."""
+
         def revised(connection: sqlite3.Connection) -> None:
             job(connection)
             connection.execute(
@@ -262,7 +268,8 @@ class Journal:
             )
 
         await self._database.write(revised)
-        await self._calls.run(self._database.sync)
+        if lasting:
+            await self._calls.run(self._database.sync)
         self._events.publish(OperationChanged(operation))
 
 

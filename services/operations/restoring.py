@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from services.agents import Agent, Dropped, masked_diff
+from services.agents import Agent, Dropped, masked_diff, mentions_in_agent, table_in
 from services.archives import ArchiveState, OpenArchive
 from services.archives import Reference as KeptReference
 from services.errors import ArchiveError, ConfigError, PinfoldError
@@ -81,13 +81,15 @@ async def _whole(house: House, opened: OpenArchive, plan: Plan, facts: Facts) ->
     except ConfigError as error:
         rewrites = ()
         blockers.append(Blocker(str(error), "Leave that reference out."))
+    workspace = await workspace_of(house, opened)
+    notes = await house.calls.run(lambda: tuple(_notes(workspace, opened, plan, facts)))
     return msgspec.structs.replace(
         plan,
         blockers=tuple(blockers),
         references=tuple(_offered(plan, opened.manifest.references, facts.files)),
         rewrites=rewrites,
         effects=tuple(_effects(house, opened, plan)),
-        notes=tuple(await house.calls.run(lambda: tuple(_notes(house, opened, plan, facts)))),
+        notes=notes,
         steps=(*(PlannedStep(name, text, subject) for name, subject, text in WHOLE), *_reference_steps(rewrites)),
         point_of_no_return="place",
     )
@@ -152,14 +154,31 @@ def _effects(house: House, opened: OpenArchive, plan: Plan) -> Iterator[Effect]:
             yield Effect(action="restored", what=count.what, rows=count.exported)
 
 
-def custom_workspace(house: House, opened: OpenArchive) -> Path | None:
-    """Where the workspace lay when that was outside the agent's own directory; None when it was inside."""
-    named = opened.manifest.agent.workspace
-    if not named:
-        return None
-    place = Path(named)
-    own = house.home.agent_dir(opened.manifest.agent.alias)
-    return None if place.is_relative_to(own) or place.is_relative_to(os.path.realpath(own)) else place
+class Workspace(msgspec.Struct, frozen=True):
+    """Where an agent's workspace is to be.
+
+    Attributes:
+        elsewhere: Absolute; None when it is in the agent's directory.
+        inside: Its place in the agent's directory, when it is there.
+    """
+
+    elsewhere: Path | None
+    inside: str = ""
+
+
+async def workspace_of(house: House, opened: OpenArchive) -> Workspace:
+    """Read where a workspace is to be from the `agent.toml` in the archive, as seen from this home."""
+    return _workspace_in(await opened.agent_file(), house.home.agent_file(opened.manifest.agent.alias))
+
+
+def _workspace_in(data: bytes, file: Path) -> Workspace:
+    table = table_in(data, file) if data else {}
+    path = next((one.text for one in mentions_in_agent(table) if one.kind == "workspace"), "")
+    own = file.parent
+    place = os.path.normpath(own / Path(path or "workspace").expanduser())
+    if place.startswith(f"{own}/"):
+        return Workspace(None, place[len(str(own)) + 1 :])
+    return Workspace(Path(place))
 
 
 def is_taken(place: Path) -> bool:
@@ -169,8 +188,8 @@ def is_taken(place: Path) -> bool:
     return not place.is_dir() or any(place.iterdir())
 
 
-def _notes(house: House, opened: OpenArchive, plan: Plan, facts: Facts) -> Iterator[str]:
-    place = custom_workspace(house, opened)
+def _notes(workspace: Workspace, opened: OpenArchive, plan: Plan, facts: Facts) -> Iterator[str]:
+    place = workspace.elsewhere
     if place is not None and is_taken(place):
         yield f"{place} is there, and stays as it is; single files can be restored from the archive"
     elif place is not None:

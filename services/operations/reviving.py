@@ -61,24 +61,14 @@ async def _extract(run: Run) -> str:
     await house.calls.run(make_directory, staging)
     data = _renamed_inside(house, await opened.agent_file(), opened.manifest.agent.alias, run.target)
     await house.calls.run(lambda: write_whole(staging / "agent.toml", data, expected=MISSING))
-    place = restoring.custom_workspace(house, opened)
+    workspace = await restoring.workspace_of(house, opened)
     told = "its workspace stays as it is"
-    if place is None:
-        told = await _unpack(run, opened, staging / _own_place(house, opened))
-    elif not await house.calls.run(restoring.is_taken, place):
-        told = await _unpack(run, opened, place)
+    if workspace.elsewhere is None:
+        told = await _unpack(run, opened, staging / workspace.inside)
+    elif not await house.calls.run(restoring.is_taken, workspace.elsewhere):
+        told = await _unpack(run, opened, workspace.elsewhere)
     await house.calls.run(sync_tree, staging)
     return told
-
-
-def _own_place(house: House, opened: OpenArchive) -> str:
-    """Where the workspace was below the agent's directory."""
-    agent = opened.manifest.agent
-    own = house.home.agent_dir(agent.alias)
-    for top in (str(own), os.path.realpath(own)):
-        if agent.workspace.startswith(f"{top}/"):
-            return agent.workspace[len(top) + 1 :]
-    return "workspace"
 
 
 async def _unpack(run: Run, opened: OpenArchive, target: Path) -> str:

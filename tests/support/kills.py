@@ -187,15 +187,15 @@ def _watch(home: Home, pass_by: Callable[[int], None]) -> None:
     """Call behind each step (0) and write to the journal (1), and before each call to the disk (2)."""
     write, end_step = Journal._write, Journal.end_step
 
-    async def written(self: Journal, *args: Any) -> None:
-        await write(self, *args)
+    async def written(self: Journal, *args: Any, **kwargs: Any) -> None:
+        await write(self, *args, **kwargs)
         pass_by(1)
 
     async def ended(self: Journal, *args: Any) -> None:
         await end_step(self, *args)
         pass_by(0)
 
-    Journal._write = written  # type: ignore[method-assign, assignment]
+    Journal._write = written  # type: ignore[method-assign]
     Journal.end_step = ended  # type: ignore[method-assign, assignment]
     _before_each_call(home, lambda: pass_by(2))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from services.errors import OperationRefused
 from services.home import Home
-from services.operations import Operation, Plan
+from services.operations import Operation, Operations, Plan
 from services.pinfold import Pinfold
 from tests.support.estates import AGENT, settle
 from tests.support.sessions import World
@@ -24,6 +24,30 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("settled") / "home"
     asyncio.run(settle(World(Home(root))))
     return root
+
+
+@pytest.fixture(scope="session")
+def retired(settled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same home once the agent was deleted; never changed."""
+    root = tmp_path_factory.mktemp("retired") / "home"
+    shutil.copytree(settled, root, symlinks=True)
+    asyncio.run(_carried_out(root, lambda operations: operations.plan_delete(AGENT)))
+    return root
+
+
+@pytest.fixture(scope="session")
+def revived(retired: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same home once the agent was restored; never changed."""
+    root = tmp_path_factory.mktemp("revived") / "home"
+    shutil.copytree(retired, root, symlinks=True)
+    (archive,) = (path.name for path in (root / "archives").iterdir())
+    asyncio.run(_carried_out(root, lambda operations: operations.plan_restore(archive)))
+    return root
+
+
+async def _carried_out(root: Path, planned: Callable[[Operations], Awaitable[Plan]]) -> None:
+    async with World.existing(Home(root)).pinfold(supervise=False) as pinfold:
+        await done(pinfold, await planned(pinfold.operations))
 
 
 @pytest.fixture

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from services.archives import ArchiveKind, result_of
 from services.errors import OperationError, OperationRefused
-from services.memory import Draft
+from services.home import Home
 from services.operations import OperationState
 from services.pinfold import Pinfold
 from tests.services.operations.conftest import done, retried
@@ -19,9 +19,23 @@ from tests.support.sessions import World
 
 
 @pytest.fixture
-async def archive(pinfold: Pinfold) -> str:
+def world(retired: Path, tmp_path: Path) -> World:
+    root = tmp_path / "home"
+    shutil.copytree(retired, root, symlinks=True)
+    return World.existing(Home(root))
+
+
+@pytest.fixture
+def before(settled: Path) -> dict[str, Any]:
+    """All there was before the agent was deleted."""
+    return estate(Home(settled))
+
+
+@pytest.fixture
+def archive(world: World) -> str:
     """The archive of the agent, which was deleted."""
-    return (await done(pinfold, await pinfold.operations.plan_delete(AGENT))).archive
+    (path,) = world.home.archives_dir.iterdir()
+    return path.name
 
 
 async def refusal(pinfold: Pinfold, archive: str, **options: Any) -> str:
@@ -37,9 +51,7 @@ def kept(found: dict[str, Any]) -> dict[str, Any]:
 
 
 class TestWholeAgents:
-    async def test_come_back_as_they_were(self, pinfold: Pinfold, world: World):
-        before = estate(world.home)
-        archive = (await done(pinfold, await pinfold.operations.plan_delete(AGENT))).archive
+    async def test_come_back_as_they_were(self, pinfold, world, archive, before):
         operation = await done(pinfold, await pinfold.operations.plan_restore(archive, references=["*"]))
         assert (operation.state, operation.warnings) == (OperationState.DONE, ())
         assert kept(estate(world.home)) == kept(before)
@@ -48,9 +60,7 @@ class TestWholeAgents:
         assert lead["workspace"]["access"] == {AGENT: "read", "writer": "read"}
         assert lead["memory"]["read_memory_from"] == ["writer", AGENT]
 
-    async def test_come_back_under_another_alias(self, pinfold: Pinfold, world: World):
-        before = estate(world.home)
-        archive = (await done(pinfold, await pinfold.operations.plan_delete(AGENT))).archive
+    async def test_come_back_under_another_alias(self, pinfold, world, archive, before):
         await done(pinfold, await pinfold.operations.plan_restore(archive, alias="critic", references=["*"]))
         assert kept(estate(world.home)) == kept(under("critic", before))
 
@@ -101,7 +111,8 @@ class TestWholeAgents:
             await carry_out()
         assert "echo another" in world.home.agent_file(AGENT).read_text()
 
-    async def test_with_a_workspace_elsewhere_get_it_back_there(self, pinfold, world, tmp_path):
+    async def test_with_a_workspace_elsewhere_get_it_back_there(self, pinfold, world, archive, tmp_path):
+        await done(pinfold, await pinfold.operations.plan_restore(archive))
         place = tmp_path / "elsewhere"
         place.mkdir()
         (place / "work.txt").write_text("mine")
@@ -142,58 +153,3 @@ async def test_an_archive_that_is_not_intact_restores_nothing(pinfold: Pinfold, 
 
 async def test_an_archive_that_is_not_there_is_refused(pinfold: Pinfold):
     assert "there is no archive" in await refusal(pinfold, "nobody-20260101000000")
-
-
-class TestParts:
-    @pytest.fixture
-    async def twin(self, pinfold: Pinfold, world: World, archive: str) -> Path:
-        """The workspace of an agent that is there, and others' parts are restored to."""
-        await done(pinfold, await pinfold.operations.plan_restore(archive))
-        return world.home.default_workspace(AGENT)
-
-    async def test_one_file_or_folder(self, pinfold: Pinfold, archive: str, twin: Path):
-        (twin / "src" / "1.txt").unlink()
-        await done(pinfold, await pinfold.operations.plan_restore(archive, part="files", path="workspace/src/1.txt"))
-        assert (twin / "src" / "1.txt").read_text() == "line 1\n" * 50
-
-    async def test_files_that_are_there_are_replaced_only_when_that_is_allowed(self, pinfold, archive, twin):
-        (twin / "src" / "1.txt").write_text("newer")
-        told = await refusal(pinfold, archive, part="files", path="workspace/src")
-        assert "and 5 more would be replaced" in told
-        assert (twin / "src" / "1.txt").read_text() == "newer"
-        plan = await pinfold.operations.plan_restore(archive, part="files", path="workspace/src/1.txt", overwrite=True)
-        assert any(effect.what == "files that are there" for effect in plan.effects)
-        await done(pinfold, plan)
-        assert (twin / "src" / "1.txt").read_text() == "line 1\n" * 50
-
-    @pytest.mark.parametrize("path", ["workspace/none", "memory.jsonl", "../lead", "workspace/../lead"])
-    async def test_what_is_not_in_the_workspace_is_refused(self, pinfold, archive, twin, path):
-        assert "is not in the workspace of the archive" in await refusal(pinfold, archive, part="files", path=path)
-
-    async def test_memory_of_another_agent(self, pinfold: Pinfold, archive: str):
-        told = await refusal(pinfold, archive, alias="writer", part="memory")
-        assert "1 memories with the same key are there" in told
-        plan = await pinfold.operations.plan_restore(archive, alias="writer", part="memory", overwrite=True)
-        await done(pinfold, plan)
-        memory = pinfold.agent_memories.of("writer")
-        row = await memory.get("key 0")
-        assert row is not None
-        assert row.content == "what was learned, 0"
-        await memory.store(Draft(key="after", content="still its own"))
-
-    async def test_config_keeps_what_it_replaces(self, pinfold: Pinfold, world: World, archive: str, twin: Path):
-        file = world.home.agent_file(AGENT)
-        old = file.read_text()
-        file.write_text("# newer\n" + old)
-        assert "says something else" in await refusal(pinfold, archive, part="config")
-        plan = await pinfold.operations.plan_restore(archive, part="config", overwrite=True)
-        assert "-# newer" in plan.rewrites[0].diff
-        await done(pinfold, plan)
-        assert file.read_text() == old
-        (replaced,) = [one for one in await pinfold.archives.list() if one.kind is ArchiveKind.RESTORE]
-        opened = await pinfold.archives.open(replaced.id)
-        assert (await opened.agent_file()).decode() == "# newer\n" + old
-        assert (await result_of(pinfold.archives.verify(replaced.id))).intact
-
-    async def test_a_part_needs_an_agent(self, pinfold: Pinfold, archive: str):
-        assert "there is no agent reviewer" in await refusal(pinfold, archive, part="memory")
