@@ -112,15 +112,24 @@ async def export(run: Run) -> str:
 async def undo_export(house: House, operation: Operation) -> None:
     """Remove an archive that is not to be; what cannot be removed is listed as unsealed."""
     named = {other.archive for other in await house.journal.all() if other.id != operation.id}
-    wanted = Wanted(operation.alias, ArchiveKind.DELETE, ArchiveState.UNSEALED)
-    for archive in await house.archives.list(wanted):  # also one that was begun and not named before a crash
-        if archive.id in named:
+    for archive in await house.archives.list(Wanted(operation.alias, state=ArchiveState.UNSEALED)):
+        if archive.id in named:  # others were begun and not named before a crash
             continue
         try:
             await (await house.archives.resume(archive.id)).discard()
         except ArchiveError as error:
-            await house.journal.warn(operation.id, [f"the unfinished archive {archive.id} is still there: {error}"])
+            if not await house.calls.run(_remove_unbegun, archive.path):
+                warning = f"the unfinished archive {archive.id} is still there: {error}"
+                await house.journal.warn(operation.id, [warning])
     await house.calls.run(remove_directory, own_directory(house.home, operation.id))
+
+
+def _remove_unbegun(directory: Path) -> bool:
+    """Remove the directory of an archive in which no part was written; tell whether it is gone."""
+    hidden = directory.name.startswith(".") and directory.is_dir() and not directory.is_symlink()
+    if hidden and all(entry.name.startswith(".") for entry in directory.iterdir()):
+        remove_directory(directory)
+    return not directory.exists()
 
 
 async def pack_workspace(run: Run, writer: ArchiveWriter, workspace: Path) -> Part:
