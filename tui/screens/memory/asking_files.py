@@ -11,6 +11,7 @@ from tui.host import Host, host
 from tui.screens.dialog import Confirm
 from tui.screens.memory.doing import Outcome
 from tui.screens.memory.file_dialogs import AskFile, FileAnswer
+from tui.screens.memory.items import key_name
 from tui.screens.memory.places import AgentRows, ScopeKeys, shown_name
 from tui.screens.memory.sources import pattern_of
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tui.screens.memory.changing import Changing
     from tui.screens.memory.files import Transfer
 
-_LISTED = 100
+_LISTED = 50
 
 
 class AskingFiles:
@@ -141,7 +142,7 @@ def _question(scope: Scope, snapshot: Snapshot, there: set[str]) -> Confirm:
     parts = (("comes back", held - there), ("is written over", held & there), ("goes", there - held))
     lines = [f"{counted(len(keys), 'key')} {word}" for word, keys in parts if keys]
     for word, keys in parts:
-        lines += [f"  {word}: {shown_name(key)}" for key in sorted(keys)[:_LISTED]]
+        lines += [f"  {word}: {key_name(key, reveal=False)}" for key in sorted(keys)[:_LISTED]]
     taken = (
         "" if str(scope) == f"{snapshot.scope}:{snapshot.id}" else f" It was taken of {snapshot.scope}:{snapshot.id}."
     )

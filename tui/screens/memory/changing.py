@@ -13,7 +13,7 @@ from tui.screens.dialog import Confirm
 from tui.screens.memory import agent_operations, deleting, key_operations
 from tui.screens.memory.catalogue import fitting
 from tui.screens.memory.doing import Outcome, Subject
-from tui.screens.memory.items import Item
+from tui.screens.memory.items import Item, hidden
 from tui.screens.memory.listing import Listing
 from tui.screens.memory.operations import Operation
 from tui.screens.memory.places import AgentRows, FoundRows, Place, ScopeKeys
@@ -101,7 +101,8 @@ class Changing:
         """Tell what was done, keep how it is taken back, and show it."""
         if outcome is None:
             return
-        said = outcome.said if len(outcome.said) <= _SAID else f"{outcome.said[:_SAID]}…"
+        said, _ = hidden(outcome.said[:_SAID], reveal=self._reading.reveal)
+        said += "…" if len(outcome.said) > _SAID else ""
         if outcome.undo is not None:
             said += self.undos.keep(outcome.undo)
         if said:

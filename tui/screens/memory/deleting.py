@@ -17,7 +17,8 @@ from tui.host import host
 from tui.screens.dialog import Confirm, Dialog
 from tui.screens.memory import agent_operations, block_operations
 from tui.screens.memory.doing import Outcome, Subject, change_keys
-from tui.screens.memory.places import AgentRows, ArchiveOf, Place, ScopeKeys, shown_name
+from tui.screens.memory.items import key_name
+from tui.screens.memory.places import AgentRows, ArchiveOf, Place, ScopeKeys
 from tui.text import safe
 from tui.widgets.field import Field
 from tui.widgets.lines_view import LinesView
@@ -27,7 +28,7 @@ from tui.widgets.typing_line import TypingLine
 if TYPE_CHECKING:
     from services.pinfold import Pinfold
 
-_LISTED = 200
+_LISTED = 100
 MOST = 10_000
 """The most rows that are marked at once."""
 
@@ -45,7 +46,7 @@ def delete_question(place: Place, ids: Sequence[str], names: Sequence[str]) -> C
         ids: Name the rows.
         names: What they are called, clean; for ids that are not known as anything else none.
     """
-    lines = list(names[:_LISTED]) or [shown_name(each) for each in ids[:_LISTED]]
+    lines = list(names[:_LISTED]) or [key_name(each, reveal=False) for each in ids[:_LISTED]]
     if len(ids) > _LISTED:
         lines.append(f"and {len(ids) - _LISTED:,} more")
     what = counted(len(ids), "key" if isinstance(place, ScopeKeys) else "row")
@@ -134,7 +135,7 @@ class DeleteMatching(Dialog[str]):
             self._lines.show([cell(safe(str(error)), "bad")])
             return
         lines: list[Cell] = [cell(f"{counted(self._count, 'key')} would go", "strong" if self._count else "muted")]
-        lines += [cell(f"  {shown_name(key)}", "muted") for key in keys]
+        lines += [cell(f"  {key_name(key, reveal=False)}", "muted") for key in keys]
         if self._count > len(keys):
             lines.append(cell(f"  and {self._count - len(keys):,} more", "muted"))
         self._lines.show(lines)

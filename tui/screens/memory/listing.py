@@ -75,7 +75,13 @@ class Listing(Pane):
         self.table.filterable = isinstance(place, ScopeKeys | AgentRows | ArchiveOf)
         self.table.set_columns(columns_of(place, self._now) if place is not None else [])
         self.set_class(False, "-empty")
+        if place is None:
+            self.settle()
         self._say_title()
+
+    def on_mount(self) -> None:
+        """Begin without a place."""
+        self.settle()
 
     def show(self, part: Part) -> None:
         """Take in rows of the place."""

@@ -16,7 +16,8 @@ from tui.figures import counted
 from tui.host import host
 from tui.screens.dialog import Dialog
 from tui.screens.memory.doing import Outcome, Subject, log, taking_back
-from tui.screens.memory.places import ScopeKeys, shown_name
+from tui.screens.memory.items import key_name
+from tui.screens.memory.places import ScopeKeys
 from tui.text import safe
 from tui.widgets.choice import Choice
 from tui.widgets.field import Field
@@ -24,7 +25,7 @@ from tui.widgets.lines_view import LinesView
 from tui.widgets.table import Cell, Span, cell
 from tui.widgets.typing_line import TypingLine
 
-_LISTED = 200
+_LISTED = 100
 
 
 class MoveKeys(Dialog[tuple[Scope, bool]]):
@@ -102,10 +103,10 @@ def _move_lines(move: Move, *, replace: bool) -> list[Cell]:
     if move.clashing:
         verb = "replaced there" if replace else "left here, since the other scope has them"
         lines.append((Span(f"{counted(len(move.clashing), 'key')} {verb}", "warn"),))
-        lines += [cell(f"  {shown_name(key)}", "warn") for key in move.clashing[:_LISTED]]
+        lines += [cell(f"  {key_name(key, reveal=False)}", "warn") for key in move.clashing[:_LISTED]]
     if move.gone:
         lines.append(cell(f"{counted(len(move.gone), 'key')} gone already", "muted"))
-    lines += [cell(f"  {shown_name(key)}", "muted") for key in move.moved[:_LISTED]]
+    lines += [cell(f"  {key_name(key, reveal=False)}", "muted") for key in move.moved[:_LISTED]]
     return lines
 
 

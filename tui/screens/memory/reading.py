@@ -13,7 +13,7 @@ from tui.screens.memory.facts import Content, read_content
 from tui.screens.memory.items import Item
 from tui.screens.memory.listing import Listing
 from tui.screens.memory.outline import Wanted, read_outline
-from tui.screens.memory.places import AgentRows, FoundRows
+from tui.screens.memory.places import AgentRows, FoundRows, ScopeKeys
 from tui.screens.memory.sources import Asked, Part, read_part
 from tui.screens.memory.tree import TreePane
 from tui.screens.memory.viewer import Viewer
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from tui.screens.frame import FrameScreen
 
 _TREE_SECONDS = 0.8
-_SHARE = 10
-"""A refresh is followed by a pause this many times as long as it took, so that a busy home costs little."""
+_SHARE, _PAUSE_SECONDS = 4, 0.4
+"""A refresh is followed by a pause so many times as long as it took, but no longer than this, so that a busy home
+costs little and is yet seen within a second."""
 
 
 class Reading:
@@ -72,7 +73,7 @@ class Reading:
             async for _ in changes:
                 began = time.monotonic()
                 await self.refresh()
-                await asyncio.sleep((time.monotonic() - began) * _SHARE if self._tree.table.total else 0)
+                await asyncio.sleep(min((time.monotonic() - began) * _SHARE, _PAUSE_SECONDS))
 
     async def follow_files(self) -> None:
         """Read an agent's rows again and again that no commit tells of, until cancelled."""
@@ -109,8 +110,12 @@ class Reading:
         aliases = tuple(row.alias for row in self._host.store.agents)
         wanted = Wanted(frozenset(self.open), dict(self.pages), aliases, self.search)
         nodes = await read_outline(self._host.pinfold, wanted)
-        if self._tree.is_attached:
-            self._tree.show(nodes)
+        if not self._tree.is_attached:
+            return
+        first = not self._tree.table.total
+        self._tree.show(nodes)
+        if first and (scope := next((node for node in nodes if isinstance(node.place, ScopeKeys)), None)):
+            self._tree.table.move_to(scope.key)
 
     async def read_page(self, window: Window | None = None, around: str = "") -> None:
         """Read the rows of the place that is shown.
