@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from services.sandbox.tools.serving.offered import TOOLS, Reach, Result, Stores,
 VERB = "tool.call"
 RESULT_LIMIT = 4 * 1024 * 1024
 """The most bytes an answer has."""
+
+_log = logging.getLogger(__name__)
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 
@@ -72,7 +75,9 @@ class Calls:
             refused = isinstance(error, MemoryRefused | SessionError)
             await self._log(grant, name, "refused" if refused else "failed", f"{size:,} bytes in: {_reason(error)}")
             return Answered(str(error), failed=True)
-        except BaseException:  # also when whoever called has gone, which cancels this
+        except BaseException as error:  # also when whoever called has gone, which cancels this
+            if isinstance(error, Exception):
+                _log.error("an unforeseen error in the tool %s", name if name in TOOLS else "", exc_info=error)
             await asyncio.shield(
                 asyncio.ensure_future(self._log(grant, name, "failed", f"{size:,} bytes in: broken off"))
             )

@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
-from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -63,7 +61,6 @@ class Guard:
             await _refuse(send, 401, _VOID)
             return
         scope[_GRANT] = grant
-        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=grant.session, scopes=[]))
         await self._app(scope, receive, send)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -35,6 +36,12 @@ _INSTRUCTIONS = (
     "Memory that outlives this session. Recall before you start; store preferences, decisions and corrections as you"
     " learn them. Some calls wait for an operator's approval."
 )
+
+
+def keep_quiet() -> None:
+    """Let the libraries write no log: they quote what clients send, who could fill a disk with it."""
+    for library in ("mcp", "uvicorn", "sse_starlette"):
+        logging.getLogger(library).setLevel(logging.CRITICAL)
 
 
 def mcp_server(calls: Calls, grant_of: GrantOf) -> Server[Any]:

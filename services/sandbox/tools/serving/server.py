@@ -41,7 +41,9 @@ class ToolServer:
         """
         from services.sandbox.tools.serving.http import serve_http  # the SDK takes a second or two to load
         from services.sandbox.tools.serving.lines import serve_lines
+        from services.sandbox.tools.serving.protocol import keep_quiet
 
+        keep_quiet()
         lock = serving_lock(self._home)
         if not await self._blocking.run(lock.try_acquire):
             raise LockHeld("the tool server runs already", why="another process serves this home")
@@ -63,7 +65,9 @@ class ToolServer:
             PinfoldError: The token is void.
         """
         from services.sandbox.tools.serving.lines import serve_stdio
+        from services.sandbox.tools.serving.protocol import keep_quiet
 
+        keep_quiet()
         await serve_stdio(self.calls, self.tokens, token)
 
     async def _until_idle(self, seconds: float | None) -> None:

@@ -110,6 +110,12 @@ async def test_what_is_no_request_is_refused(desk: Desk, content: bytes, statuse
     assert "Traceback" not in text
 
 
+async def test_what_clients_send_is_written_to_no_log(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    await status_of(desk, await desk.token(), headers={"Host": "quoted.example"}, json=DISCOVER)
+    await status_of(desk, await desk.token(), content=b"quoted", headers={"Content-Type": "application/json"})
+    assert "quoted" not in caplog.text
+
+
 async def test_elsewhere_is_nothing(desk: Desk) -> None:
     assert (await status_of(desk, await desk.token(), url="http://127.0.0.1:3129/", json=DISCOVER))[0] == 404
 
