@@ -15,7 +15,7 @@ from services.memory.agents import (
     Listing,
 )
 from tests.services.memory.agents.conformance.rows import HOSTILE, TEXT, everything, law
-from tests.services.memory.agents.conftest import ALL, AgentOf
+from tests.services.memory.agents.conftest import AgentOf
 from tests.services.memory.conftest import Clock
 
 
@@ -27,19 +27,22 @@ async def test_a_row_is_read_as_it_was_stored(agent: AgentOf, clock: Clock) -> N
     assert (row.importance, row.pinned, row.superseded_by, row.created_at) == (0.25, True, "", clock.now)
 
 
-@pytest.mark.parametrize("key", HOSTILE, ids=lambda key: repr(key[:20]))
 @pytest.mark.parametrize("category", [CORE, DAILY])
-async def test_hostile_keys_and_contents_neither_cross_nor_change(agent: AgentOf, key: str, category: str) -> None:
+async def test_hostile_keys_and_contents_neither_cross_nor_change(agent: AgentOf, category: str) -> None:
     me = agent("reviewer")
     await me.store(Draft(key="other", content="untouched", category=category))
-    await me.store(Draft(key=key, content=key, category=category))
+    for key in HOSTILE:
+        await me.store(Draft(key=key, content=key, category=category))
     await me.store(Draft(key="after", content="untouched", category=category))
-    row = await me.get(key)
-    assert row is not None
-    assert (row.key, row.content) == (key, key)
-    assert sorted(row.key for row in await me.listed()) == sorted(["other", "after", key])
-    assert await me.forget(key)
-    assert {row.key: row.content for row in await me.listed()} == {"other": "untouched", "after": "untouched"}
+    for key in HOSTILE:
+        row = await me.get(key)
+        assert row is not None, key
+        assert (row.key, row.content) == (key, key)
+    rows = {row.key: row.content for row in await me.listed()}
+    assert rows == {key: key for key in HOSTILE} | {"other": "untouched", "after": "untouched"}
+    for number, key in enumerate(HOSTILE, start=1):
+        assert await me.forget(key), key
+        assert {row.key for row in await me.listed()} == {"other", "after", *HOSTILE[number:]}, key
 
 
 @law
@@ -79,7 +82,7 @@ async def test_e03_two_agents_may_use_the_same_key(agent: AgentOf) -> None:
     assert [row.content for row in await two.listed()] == ["of two"]
 
 
-@pytest.mark.parametrize("kind", ALL, indirect=True)
+@pytest.mark.parametrize("kind", ["sqlite", "none"], indirect=True)  # it is checked before any back-end is asked
 @pytest.mark.parametrize(
     "draft",
     [
