@@ -23,6 +23,10 @@ level = "full"
 level = "supervised"
 approval_timeout = "1s"
 
+[risk_profiles.roomy]
+level = "full"
+max_actions_per_hour = 100000
+
 [risk_profiles.thrifty]
 level = "full"
 max_actions_per_hour = 1
