@@ -48,7 +48,7 @@ from services.memory.blocks import (
 from services.memory.blocks.renaming import rename_tenants, tenants_with_content
 from services.memory.blocks.restoring import TenantContent, restore_tenants
 from services.memory.contexts import Context, Contexts, Outcome, Step, StepState, StepType
-from services.memory.contexts.custody import clear_contexts, contexts_of, rename_contexts
+from services.memory.contexts.custody import adopt_contexts, clear_contexts, contexts_of, purge_scopes, rename_contexts
 from services.memory.memory import Memory
 from services.memory.scopes import (
     DEPTH_LIMIT,
@@ -154,6 +154,7 @@ __all__ = [
     "Transfer",
     "TransferProgress",
     "Ttl",
+    "adopt_contexts",
     "adopt_rows",
     "agent_uuid",
     "clear_contexts",
@@ -164,6 +165,7 @@ __all__ = [
     "is_moving",
     "masked",
     "purge_as_known",
+    "purge_scopes",
     "rename_contexts",
     "rename_tenants",
     "rendered",
