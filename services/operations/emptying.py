@@ -9,13 +9,15 @@ import msgspec
 
 from services.errors import OperationError
 from services.memory import (
+    NO_ROWS,
     Listing,
     Owner,
     Scope,
     ScopeKind,
     clear_contexts,
-    purge_as_known,
+    detach_as_known,
     purge_scopes,
+    purge_some,
 )
 from services.memory.agents import Backend
 from services.operations.exporting import Exported, aside, export_memory, exported, writer_of
@@ -23,6 +25,7 @@ from services.operations.journal import note_in
 from services.operations.running import Run
 
 _TRIES = 3
+_AT_ONCE = 1000
 _ALL = Listing(superseded=True)
 _SQLITE = "sqlite"
 _IN_FILES = ("markdown", "none")
@@ -32,36 +35,42 @@ _IN_FILES = ("markdown", "none")
 async def purge_memory(run: Run) -> str:
     """Remove memories, core memory and keys.
 
-    What is in the database goes in one transaction with the note that it went, so that rows of a new agent of this name
-    are never taken for those of the old one.
+    In the database all of it is made nobody's in one transaction with the note of that, so that rows of a new agent of
+    this name are never taken for those of the old one; what is nobody's goes a little at a time, so that others write
+    meanwhile.
     """
-    if run.step.result:
-        return run.step.result
     found = exported(run.operation.steps, "memory")
+    done = run.step.result or await _given_up(run, found)
+    gone = 0
+    while some := await run.house.database.write(lambda c: purge_some(c, _nobody(run), _AT_ONCE)):
+        gone += some
+        run.tell("removing memories", gone, found.items, "rows")
+    return done
+
+
+def _nobody(run: Run) -> str:
+    """What is no alias, and so the name of rows that are nobody's."""
+    return f"{run.alias} {run.operation.id}"
+
+
+async def _given_up(run: Run, found: Exported) -> str:
     where = exported(run.operation.steps, "workspace")
     owner = Owner(run.alias, aside(run) / where.workspace if where.own else Path(where.workspace))
     backend = run.house.memories.backends[found.backend]
-    if found.backend == _SQLITE:
-        return await _purge_with_rows(run, found, backend, owner)
-    if found.backend not in _IN_FILES:
+    if found.backend not in (*_IN_FILES, _SQLITE):
         found = await _purge_elsewhere(run, found, backend, owner)
-    done = f"{found.items} memories, {{}}"
-    return await run.house.database.write(lambda c: _noted(c, run, done))
-
-
-async def _purge_with_rows(run: Run, found: Exported, backend: Backend, owner: Owner) -> str:
     for _ in range(_TRIES):
-        if done := await run.house.database.write(lambda c: _purge_rows(c, run, found)):  # noqa: B023
+        if done := await run.house.database.write(lambda c: _detach(c, run, found)):  # noqa: B023
             return done
         found = await _exported_again(run, found, backend, owner)
     raise OperationError("its memory changes all the time", fix="Stop what writes there, and retry.")
 
 
-def _purge_rows(connection: sqlite3.Connection, run: Run, found: Exported) -> str:
-    """Remove the rows with all else, if they are those that were exported; "" when they are not."""
-    if found.rows is None or not purge_as_known(connection, run.alias, found.rows):
+def _detach(connection: sqlite3.Connection, run: Run, found: Exported) -> str:
+    """Make rows nobody's with all else, if they are those that were exported; "" when they are not."""
+    if found.backend == _SQLITE and not detach_as_known(connection, run.alias, found.rows or NO_ROWS, _nobody(run)):
         return ""
-    return _noted(connection, run, f"{found.items} memories, {{}}")
+    return _noted(connection, run, found.items)
 
 
 async def _purge_elsewhere(run: Run, found: Exported, backend: Backend, owner: Owner) -> Exported:
@@ -83,7 +92,7 @@ async def _exported_again(run: Run, found: Exported, backend: Backend, owner: Ow
     return msgspec.structs.replace(found, items=fresh.items, rows=fresh.rows)
 
 
-def _noted(connection: sqlite3.Connection, run: Run, told: str) -> str:
+def _noted(connection: sqlite3.Connection, run: Run, memories: int) -> str:
     """Remove core memory and keys, and note in the same transaction that all of it went."""
     steps = run.operation.steps
     tenants = exported(steps, "core memory").ids
@@ -93,6 +102,6 @@ def _noted(connection: sqlite3.Connection, run: Run, told: str) -> str:
     keys = purge_scopes(connection, scopes)
     clear_contexts(connection, [scope.id for scope in scopes if scope.kind is ScopeKind.CONTEXT])
     connection.execute("DELETE FROM tool_actions WHERE agent = ?", (run.alias,))
-    done = told.format(f"core memory of {len(tenants)} tenants, {keys} keys")
+    done = f"{memories:,} memories, core memory of {len(tenants)} tenants, {keys} keys"
     note_in(connection, run.operation.id, run.step.number, done)
     return done

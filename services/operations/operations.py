@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, aclosing
@@ -29,6 +30,8 @@ from services.operations.rewriting import check_still
 from services.operations.running import Attempt, Course, take_locks
 
 _COURSES: Mapping[Kind, Course] = {"rename": renaming.COURSE, "delete": purging.COURSE, "restore": reviving.COURSE}
+
+_TOLD_SECONDS = 0.08
 
 NewId = Callable[[int], str]
 """Makes an operation's id from the time, nanoseconds since 1970."""
@@ -154,19 +157,43 @@ class Operations:
             return
         _refuse(plan)
         operation = self._drafted(plan, actor)
-        locks = await take_locks(self._house, operation.id, operation.concerns)
-        try:
-            fresh = await self._plan(plan.kind, plan.alias, plan.target, plan.archive, plan.options)
-            await self._check_still(plan, fresh)
-            await self._set_aside(plan.alias)
-            operation = self._drafted(fresh, actor, operation.id)
-            await self._journal.begin(operation)
-        except BaseException:
-            locks.close()
-            raise
-        async with aclosing(self._attempt(operation, locks)) as progress:
+        async with aclosing(self._begun(operation, lambda: self._begin(operation))) as progress:
             async for told in progress:
                 yield told
+
+    async def _begun(
+        self, operation: Operation, begin: Callable[[], Awaitable[Operation]]
+    ) -> AsyncGenerator[Progress, None]:
+        """Take the locks, begin, and carry out, telling from the first moment on."""
+        locks = ExitStack()
+
+        async def locked() -> Operation:
+            locks.enter_context(await take_locks(self._house, operation.id, operation.concerns))
+            return await begin()
+
+        beginning = asyncio.create_task(locked())
+        try:
+            while not (await asyncio.wait({beginning}, timeout=_TOLD_SECONDS))[0]:
+                yield Progress(operation=operation, note="looking at everything again")
+            journalled = beginning.result()
+        except BaseException:
+            beginning.cancel()
+            await asyncio.wait({beginning})
+            locks.close()
+            raise
+        async with aclosing(self._attempt(journalled, locks)) as progress:
+            async for told in progress:
+                yield told
+
+    async def _begin(self, operation: Operation) -> Operation:
+        """Plan again under the locks, and journal it when that is what the operator was shown."""
+        plan = operation.plan
+        fresh = await self._plan(plan.kind, plan.alias, plan.target, plan.archive, plan.options)
+        await self._check_still(plan, fresh)
+        await self._set_aside(plan.alias)
+        journalled = self._drafted(fresh, operation.by, operation.id)
+        await self._journal.begin(journalled)
+        return journalled
 
     async def retry(self, operation: str) -> AsyncGenerator[Progress, None]:
         """Complete an operation that failed or was interrupted; one that changed nothing yet is planned anew.
@@ -179,22 +206,19 @@ class Operations:
         found = await self._journal.get(operation)
         if not found.state.retryable:
             raise OperationRefused(f"operation {found.id} cannot be retried", why=f"it is {found.state.value}")
-        locks = await take_locks(self._house, found.id, found.concerns)
-        try:
-            found = await self._journal.get(found.id)
-            if found.state is OperationState.DONE:
-                raise OperationRefused(f"operation {found.id} cannot be retried", why="it is done")
-            if found.committed:
-                await self._journal.take_up(found.id)
-            else:
-                await self._start_over(found)
-            found = await self._journal.get(found.id)
-        except BaseException:
-            locks.close()
-            raise
-        async with aclosing(self._attempt(found, locks)) as progress:
+        async with aclosing(self._begun(found, lambda: self._take_up(found.id))) as progress:
             async for told in progress:
                 yield told
+
+    async def _take_up(self, operation: str) -> Operation:
+        found = await self._journal.get(operation)
+        if found.state is OperationState.DONE:
+            raise OperationRefused(f"operation {found.id} cannot be retried", why="it is done")
+        if found.committed:
+            await self._journal.take_up(found.id)
+        else:
+            await self._start_over(found)
+        return await self._journal.get(found.id)
 
     async def _set_aside(self, alias: str) -> None:
         """Close what was interrupted before it changed anything, since something else is asked for now."""

@@ -75,30 +75,45 @@ def remove_known(workspace: Path, known: Stamps, tell: Tell) -> tuple[str, ...]:
     Raises:
         OperationError: Something cannot be removed.
     """
-    top = os.fsencode(workspace)
-    left: list[str] = []
+    removing = _Removing(os.fsencode(workspace), known, tell)
     try:
-        found = list(_walk(top, b"")) if workspace.is_dir() else []
-        for number, (path, _) in enumerate(reversed(found), start=1):  # what is in a folder before the folder
-            _remove_one(workspace / os.fsdecode(path), known.get(path), os.fsdecode(path), left)
-            tell(f"removing {os.fsdecode(path)}", number, len(found), "files")
-        if not left and os.path.lexists(top) and not os.path.ismount(top):
+        if workspace.is_dir():
+            removing.empty(b"")
+        if not removing.left and os.path.lexists(workspace) and not os.path.ismount(workspace):
             workspace.rmdir()
             sync_directory(workspace.parent)
     except OSError as error:
         raise OperationError(f"cannot remove {workspace}", why=error.strerror or str(error)) from error
-    return tuple(left)
+    return tuple(removing.left)
 
 
-def _remove_one(path: Path, known: FileStamp | None, name: str, left: list[str]) -> None:
-    stamp = _stamp(path.lstat())
-    if stamp != known:
-        left.append(name)
-    elif stamp[0] == stat.S_IFDIR:
-        if not any(path.iterdir()):
-            path.rmdir()
-    else:
-        path.unlink()
+class _Removing:
+    """Removes files that are known, and folders that are empty then."""
+
+    def __init__(self, top: bytes, known: Stamps, tell: Tell) -> None:
+        self.left: list[str] = []
+        self._top = top
+        self._known = known
+        self._tell = tell
+        self._gone = 0
+
+    def empty(self, below: bytes) -> None:
+        with os.scandir(self._top + b"/" + below if below else self._top) as entries:
+            found = list(entries)
+        for entry in found:
+            path = below + b"/" + entry.name if below else entry.name
+            stamp = _stamp(entry.stat(follow_symlinks=False))
+            if stamp != self._known.get(path):
+                self.left.append(os.fsdecode(path))
+            elif stamp[0] == stat.S_IFDIR:
+                before = len(self.left)
+                self.empty(path)
+                if len(self.left) == before:
+                    os.rmdir(entry.path)  # noqa: PTH106 - bytes
+            else:
+                os.unlink(entry.path)  # noqa: PTH108 - bytes
+            self._gone += 1
+            self._tell(f"removing {os.fsdecode(path)}", self._gone, len(self._known), "files")
 
 
 def _walk(top: bytes, below: bytes) -> Iterator[tuple[bytes, FileStamp]]:

@@ -81,14 +81,27 @@ def adopt_rows(connection: sqlite3.Connection, old: str, new: str) -> int:
     return fingerprint(connection, new).count
 
 
-def purge_as_known(connection: sqlite3.Connection, alias: str, known: Fingerprint) -> bool:
-    """Delete an agent with its rows if they still are what somebody knows of them; False leaves all as it is."""
+def detach_as_known(connection: sqlite3.Connection, alias: str, known: Fingerprint, hidden: str) -> bool:
+    """Put an agent's rows under a name that is no alias, if they still are what somebody knows of them.
+
+    From then on they are nobody's, whatever is stored under the alias again. False leaves all as it is.
+    """
     if fingerprint(connection, alias) != known:
         return False
-    rows.purge(connection, alias)
+    connection.execute("UPDATE agents SET alias = ? WHERE alias = ?", (hidden, alias))
     for table in _BY_ALIAS:
         connection.execute(f"DELETE FROM {table} WHERE alias = ?", (alias,))
     return True
+
+
+def purge_some(connection: sqlite3.Connection, hidden: str, limit: int) -> int:
+    """Delete some of the rows of a name, and count them; the name goes with the last."""
+    agent = rows.agent_id(connection, hidden)
+    sql = "DELETE FROM memories WHERE number IN (SELECT number FROM memories WHERE agent = ? LIMIT ?)"
+    count = connection.execute(sql, (agent, limit)).rowcount
+    if count < limit:
+        connection.execute("DELETE FROM agents WHERE id = ?", (agent,))
+    return count
 
 
 def is_moving(connection: sqlite3.Connection, alias: str) -> bool:

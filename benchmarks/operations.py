@@ -1,0 +1,136 @@
+"""Renames and deletes an agent with 10,000 files and 100,000 memories, beside tar and a plain export in the same run.
+
+`python -m benchmarks operations 1000` takes the number of megabytes as an argument; without one it takes 200.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+from benchmarks.archives import FILES, ROWS, Peak, make_workspace
+from benchmarks.result import Result
+from services.home import Home
+from services.memory import Draft
+from services.operations import Progress
+from services.pinfold import Pinfold
+from tests.support.sessions import World
+
+MEGABYTES = 200
+AGENT = "worker"
+MOST_RATIO = 1.3
+MOST_MEMORY = 200e6
+MOST_SILENCE = 100.0
+_TICK = 0.005
+
+
+async def fill(world: World, megabytes: int) -> None:
+    """Give an agent its files and memories."""
+    world.agent(AGENT)
+    make_workspace(world.home.default_workspace(AGENT), megabytes)
+    async with world.pinfold(supervise=False) as pinfold:
+        memory = pinfold.agent_memories.of(AGENT)
+        first = await memory.store(Draft(key="first", content="agent fetch commit sandbox memory scope session " * 4))
+
+        def more(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO memories"
+                " (id, agent, key, content, category, importance, created_at, updated_at)"
+                " SELECT printf('%032x', i), agent, 'key ' || i, content || i, category, importance, created_at,"
+                " updated_at FROM n, memories WHERE key = 'first' AND agent = ?",
+                (ROWS - 1, first.agent_id),
+            )
+
+        await pinfold.database.write(more)
+
+
+def plainly(home: Home, place: Path) -> float:
+    """Seconds that tar, a plain export of the rows and their removal take, each synced to the disk."""
+    started = time.perf_counter()
+    workspace = home.default_workspace(AGENT)
+    subprocess.run(["tar", "--zstd", "-cf", place / "plain.tar.zst", "-C", workspace, "."], check=True)
+    with contextlib.closing(sqlite3.connect(home.database_file)) as connection:
+        connection.row_factory = sqlite3.Row
+        with (place / "plain.jsonl").open("w") as file:
+            for row in connection.execute("SELECT * FROM memories"):
+                file.write(json.dumps(dict(row)) + "\n")
+    os.sync()
+    return time.perf_counter() - started
+
+
+async def watched(told: AsyncGenerator[Progress, None]) -> tuple[float, float, float]:
+    """Seconds an operation takes, the longest it said nothing, and the longest it kept the event loop."""
+    lag = [0.0]
+
+    async def beat() -> None:
+        while True:
+            before = time.perf_counter()
+            await asyncio.sleep(_TICK)
+            lag[0] = max(lag[0], time.perf_counter() - before - _TICK)
+
+    beating = asyncio.create_task(beat())
+    started = last = time.perf_counter()
+    silence = 0.0
+    async with contextlib.aclosing(told) as progress:
+        async for _ in progress:
+            now = time.perf_counter()
+            silence, last = max(silence, now - last), now
+    beating.cancel()
+    return time.perf_counter() - started, silence, lag[0]
+
+
+async def measure(pinfold: Pinfold, plain: float) -> list[Result]:
+    """Rename the agent, then delete it."""
+    found: list[Result] = []
+    renaming = pinfold.operations.carry_out(await pinfold.operations.plan_rename(AGENT, "digger"))
+    seconds, silence, lag = await watched(renaming)
+    found += _rows("rename", seconds, silence, lag, 0.0)
+    peak = Peak()
+    with peak.watching():
+        deleting = pinfold.operations.carry_out(await pinfold.operations.plan_delete("digger"))
+        seconds, silence, lag = await watched(deleting)
+    found += _rows("delete", seconds, silence, lag, plain)
+    memory = peak.grown / 1e6
+    found.append(Result("delete-memory", memory, "MB", 0, "<200MB", peak.grown < MOST_MEMORY))
+    return found
+
+
+def _rows(what: str, seconds: float, silence: float, lag: float, plain: float) -> list[Result]:
+    target = f"<={MOST_RATIO}x" if plain else "-"
+    return [
+        Result(what, seconds, "s", plain, target, not plain or seconds <= MOST_RATIO * plain),
+        Result(f"{what}-silence", silence * 1e3, "ms", 0, "<100ms", silence * 1e3 < MOST_SILENCE),
+        Result(f"{what}-loop-held", lag * 1e3, "ms", 0, "<100ms", lag * 1e3 < MOST_SILENCE),
+    ]
+
+
+async def run(place: Path, megabytes: int) -> list[Result]:
+    """Make the agent, and time all of it."""
+    world = World(Home(place / "home"))
+    await fill(world, megabytes)
+    print(f"{FILES:,} files of {megabytes} MB, {ROWS:,} memories", flush=True)
+    plain = await asyncio.to_thread(plainly, world.home, place)
+    async with world.pinfold(supervise=False) as pinfold:
+        return await measure(pinfold, plain)
+
+
+def main() -> int:
+    """Print one row a figure."""
+    megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else MEGABYTES
+    with tempfile.TemporaryDirectory(prefix="pinfold-operations-") as place:
+        for result in asyncio.run(run(Path(place), megabytes)):
+            print(result.line())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
