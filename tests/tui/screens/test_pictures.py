@@ -108,5 +108,5 @@ def way_to(picture: Picture, scene: Scene) -> Callable[[Pilot[None]], Awaitable[
 
 def settled(app) -> bool:
     """Whether nothing is under way but what goes on for ever."""
-    endless = {"usage", "themes", "follow"}
+    endless = {"usage", "themes", "follow", "archive list"}
     return not [worker for worker in app.workers if not worker.is_finished and worker.group not in endless]

@@ -51,7 +51,7 @@ def _size(entry: Entry) -> Cell:
 
 def _verified(entry: Entry, now: int, checking: Checking) -> Cell:
     archive = entry.archive
-    if archive is None:
+    if archive is None or archive.state.value == "purged":
         return cell(glyphs().dash, "muted")
     if running := checking(archive.id):
         return (Span(f"{glyphs().busy} {running}", "accent"),)

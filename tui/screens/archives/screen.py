@@ -47,6 +47,7 @@ class ArchivesScreen(FrameScreen):
         "what referred to it, and how to get it back. Actions concern the marked rows, else the row under the cursor."
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings(Scope.ARCHIVES)
+    AUTO_FOCUS = "#entries Table"
 
     def body(self) -> Iterable[Widget]:
         """What is under way, the list and the detail."""
@@ -88,8 +89,6 @@ class ArchivesScreen(FrameScreen):
         super().on_screen_resume()
         self._clock.resume()
         self._wake(None)
-        if self.focused is None:
-            self._list.table.focus()
 
     def on_screen_suspend(self) -> None:
         """Let disk and database rest."""

@@ -52,9 +52,7 @@ def commitment(plan: Plan) -> str:
     step = next((step for step in plan.steps if step.name == plan.point_of_no_return), None)
     if step is None:
         return ""
-    return (
-        f"Point of no return: {safe(step.text[:_LONGEST])}. Until there it can be stopped, from there only completed."
-    )
+    return f"Point of no return: {safe(step.text[:_LONGEST])}. Until there it can be stopped."
 
 
 def _references(plan: Plan) -> Iterator[Cell]:
@@ -137,7 +135,7 @@ def _steps(plan: Plan) -> Iterator[Cell]:
         if step.name == plan.point_of_no_return and not committed:
             committed = True
             line = glyphs().line * 2
-            yield cell(f"  {line} point of no return: until here it can be stopped, from here only completed", "warn")
+            yield cell(f"  {line} point of no return: from here on it can only be completed", "warn")
         yield (Span(f"  {number:>2} ", "muted"), Span(_clean(step.text)))
     yield cell("")
 

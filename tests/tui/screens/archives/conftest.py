@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual.pilot import Pilot
+from textual.screen import ModalScreen
 from textual.widgets import Button
 
 from services.memory import Draft
@@ -79,7 +80,7 @@ async def delete(app: PinfoldApp, pilot: Pilot[None], alias: str = "worker") -> 
     await open_agents(app, pilot, alias)
     await pilot.press("D")
     await agree(app, pilot)
-    await until(lambda: app.store.agent(alias) is None and not app.underway.running, pilot)
+    await until(lambda: app.store.agent(alias) is None and not isinstance(app.screen, ModalScreen), pilot)
 
 
 async def open_archives(app: PinfoldApp, pilot: Pilot[None], alias: str = "worker") -> ArchivesScreen:
