@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, suppress
 
 from services.activity import ActivityLog, Events
@@ -18,6 +18,7 @@ from services.sandbox.admission import Admission, HeldBy, nothing
 from services.sandbox.cleanup import Cleanup
 from services.sandbox.engines.engine import Engine, EngineStatus, Shell, Usage
 from services.sandbox.following import Followers
+from services.sandbox.letting_go import end_start, within
 from services.sandbox.lifecycle import Lifecycle
 from services.sandbox.model import Session, StartRequest, Step
 from services.sandbox.planning import Planner
@@ -131,7 +132,7 @@ class Sandboxes:
                 raise SessionError("the start was cancelled", why="Pinfold is closing")
             yield StartProgress(task.result(), "running")
         finally:
-            await _end(task)
+            await end_start(task)
 
     async def preview(self, request: StartRequest) -> Session:
         """Say what a start would record, mounts and limits included, without starting anything; the id is empty.
@@ -326,31 +327,10 @@ class Sandboxes:
 
     async def close(self) -> None:
         """Let go of everything within moments; sessions go on, starts under way are cancelled."""
-        starts = [_end(task) for task in self._starts]
-        await _within(_CLOSING_SECONDS, self._stopper.close(), *starts)
-        await _within(_CLOSING_SECONDS, self._followers.close())
-        await _within(_CLOSING_SECONDS, self._roster.close())
+        starts = [end_start(task) for task in self._starts]
+        await within(_CLOSING_SECONDS, self._stopper.close(), *starts)
+        await within(_CLOSING_SECONDS, self._followers.close())
+        await within(_CLOSING_SECONDS, self._roster.close())
 
     async def _after_end(self, session: Session) -> None:
         await self.lifecycle.after_end(session)
-
-
-async def _end(task: asyncio.Task[Session]) -> None:
-    """Cancel a task unless that was done before, and wait until it has put its things in order."""
-    if not task.cancelling():
-        task.cancel()
-    await asyncio.wait({task})
-    if not task.cancelled():
-        task.exception()  # was told to whoever iterates, or nobody does
-
-
-async def _within(seconds: float, *work: Coroutine[None, None, None]) -> None:
-    """Do things side by side and leave behind what does not end in time."""
-    tasks = {asyncio.ensure_future(each) for each in work}
-    done, hanging = await asyncio.wait(tasks, timeout=seconds)
-    for task in hanging:
-        task.cancel()
-    for task in done:
-        error = task.exception()
-        if error is not None and not isinstance(error, PinfoldError):
-            raise error
