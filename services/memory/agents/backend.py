@@ -89,6 +89,8 @@ class Backend(Protocol):
     """
 
     name: ClassVar[str]
+    batch: ClassVar[int] = PAGE
+    """How many rows are best taken in at once."""
 
     async def store(self, owner: Owner, draft: Draft, screened: Screened) -> Row:
         """Store a row over the one with its key, whose `id` and `created_at` stay; it is superseded no longer."""

@@ -41,6 +41,7 @@ class MarkdownBackend(Backend):
     """
 
     name: ClassVar[str] = "markdown"
+    batch: ClassVar[int] = 5_000  # each time, whole files are written
 
     def __init__(self, home: Home, calls: BlockingCalls, now: Callable[[], int], make_id: Callable[[], str]) -> None:
         self._home = home

@@ -22,6 +22,7 @@ class _Document:
         self.stamp = stamp
         self.before = text
         self.pieces = pieces_of(text, self.stem)
+        self.keys = {piece.item.key for piece in self.pieces if piece.item}
         self._time = modified if name == MEMORY else _start_of(self.stem, modified)
 
     @property
@@ -72,21 +73,25 @@ class _Document:
         )
         item = Item(row.key, row.content, mark)
         piece = Piece(written(item), item)
-        places = [number for number, old in enumerate(self.pieces) if old.item and old.item.key == row.key]
-        if places:
+        if row.key in self.keys:
+            places = [number for number, old in enumerate(self.pieces) if old.item and old.item.key == row.key]
             self.pieces[places[0]] = piece
             for number in reversed(places[1:]):
                 del self.pieces[number]
             return
-        if not self.text:
+        self.keys.add(row.key)
+        last = next((old.text for old in reversed(self.pieces) if old.text), "")
+        if not last:
             title = "Long-Term Memory" if self.is_core else f"Daily Log — {self.stem}"
             self.pieces.append(Piece(f"# {title}\n\n"))
-        elif not self.text.endswith("\n"):
+        elif not last.endswith("\n"):
             self.pieces.append(Piece("\n"))
         self.pieces.append(piece)
 
     def remove(self, keys: AbstractSet[str]) -> None:
-        self.pieces = [piece for piece in self.pieces if piece.item is None or piece.item.key not in keys]
+        if not keys.isdisjoint(self.keys):
+            self.pieces = [piece for piece in self.pieces if piece.item is None or piece.item.key not in keys]
+            self.keys -= keys
 
 
 class Documents:
@@ -115,7 +120,7 @@ class Documents:
 
     def put(self, row: Row) -> None:
         """Store a row over those with its key: in place if it can stay there, else in the file it belongs in."""
-        holding = [name for name, document in self._all.items() if self._holds(document, row.key)]
+        holding = [name for name, document in self._all.items() if row.key in document.keys]
         fitting = [name for name in holding if (name == MEMORY) == (row.category == CORE)]
         target = fitting[0] if fitting else self._file_for(row)
         for name in holding:
@@ -135,10 +140,6 @@ class Documents:
         changed = [document for document in self._all.values() if document.text != document.before]
         for document in sorted(changed, key=lambda document: len(document.before) - len(document.text)):
             folder.write(document.name, document.text, document.stamp)
-
-    @staticmethod
-    def _holds(document: _Document, key: str) -> bool:
-        return any(piece.item is not None and piece.item.key == key for piece in document.pieces)
 
     @staticmethod
     def _file_for(row: Row) -> str:

@@ -39,11 +39,24 @@ async def copied(source: Backend, target: Backend, owner: Owner) -> AsyncGenerat
     """Copy all rows while the agent goes on; what it changes meanwhile is copied again when it is verified."""
     total = await source.count(owner, _WHOLE)
     done = 0
-    async with aclosing(pages_of(source, owner)) as pages:
-        async for page in pages:
-            await target.take_in(owner, page)
-            done += len(page)
+    async with aclosing(_batches_of(source, owner, target.batch)) as batches:
+        async for rows in batches:
+            await target.take_in(owner, rows)
+            done += len(rows)
             yield MoveProgress("copy", done, max(total, done))
+
+
+async def _batches_of(backend: Backend, owner: Owner, size: int) -> AsyncGenerator[Sequence[Row], None]:
+    """Read a whole memory out in at least so many rows at once, but for the last time."""
+    waiting: list[Row] = []
+    async with aclosing(pages_of(backend, owner)) as pages:
+        async for page in pages:
+            waiting += page
+            if len(waiting) >= size:
+                yield waiting
+                waiting = []
+    if waiting:
+        yield waiting
 
 
 async def verified(
