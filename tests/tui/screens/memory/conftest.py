@@ -33,6 +33,8 @@ class Desk(NamedTuple):
     app: PinfoldApp
     pilot: Pilot[None]
     home: Home
+    told: list[str]
+    """What was told in toasts, which go by themselves."""
 
     @property
     def screen(self) -> Any:
@@ -61,7 +63,11 @@ class Desk(NamedTuple):
         await until(condition, self.pilot)
 
     async def until_shown(self, *texts: str) -> None:
-        await until(lambda: all(text in shown(self.app) for text in texts), self.pilot)
+        """Wait until texts are on the screen, or were told."""
+        await until(lambda: all(self._is_shown(text) for text in texts), self.pilot)
+
+    def _is_shown(self, text: str) -> bool:
+        return any(text in told for told in self.told) or text in shown(self.app)
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -123,12 +129,20 @@ async def opened(tmp_path_factory) -> AsyncIterator[Desk]:
 
 
 @asynccontextmanager
-async def desk_on(world: World, size: tuple[int, int] = (160, 45)) -> AsyncIterator[Desk]:
-    """The app on a world with two agents, showing its memory."""
+async def desk_on(world: World, size: tuple[int, int] = (140, 32)) -> AsyncIterator[Desk]:
+    """The app on a world with agents, one of which keeps its memory in files, showing what is remembered."""
     for alias in ("helper", "reviewer"):
         world.agent(alias, "true")
+    world.agent("keeper", "true", rest='[memory]\nbackend = "markdown"')
     async with screens(world, size) as (app, pilot):
-        desk = Desk(app, pilot, world.home)
+        desk = Desk(app, pilot, world.home, [])
+        notify = app.notify
+
+        def telling(message: str, **how: Any) -> None:
+            desk.told.append(f"{how.get('title', '')}\n{message}")
+            notify(message, **how)
+
+        app.notify = telling  # type: ignore[method-assign]
         await pilot.press("2")
         await desk.until(lambda: isinstance(app.screen, MemoryScreen) and desk.screen._tree.table.total)
         yield desk
@@ -149,6 +163,7 @@ async def desk(opened: Desk) -> Desk:
     screen.show_place(None)
     await screen._reading.read_tree()
     opened.app.clear_notifications()
+    opened.told.clear()
     screen._tree.table.focus()
     return opened
 
@@ -157,7 +172,7 @@ async def forget_everything(pinfold: Pinfold) -> None:
     for kind in ScopeKind:
         for name in await pinfold.memory.scopes.ids(kind):
             await pinfold.memory.namespace(Scope(kind, name)).clear()
-    for alias in ("helper", "reviewer"):
+    for alias in ("keeper", "reviewer"):
         await pinfold.agent_memories.of(alias).purge()
     for tenant in await pinfold.core_memory.tenants.all():
         await pinfold.core_memory.tenants.remove(tenant)

@@ -1,4 +1,4 @@
-"""Every operation, through its form: what it does, that it is logged, and that it is taken back."""
+"""Every operation: what it does, what its form asks and tells, and that it is taken back."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from tests.tui.conftest import shown
 from tests.tui.screens.memory.conftest import USER, Desk
 from tui.actions import BY_ID
 from tui.screens.memory.catalogue import OPERATIONS
-from tui.screens.memory.operation_dialogs import ChooseOperation, OperationForm
-from tui.screens.memory.places import AgentRows, ArchiveOf, CoreBlocksOf, OpenContexts, StepsOf
+from tui.screens.memory.doing import Subject
+from tui.screens.memory.items import Item, key_item
+from tui.screens.memory.operation_dialogs import ChooseOperation
+from tui.screens.memory.places import AgentRows, ArchiveOf, CoreBlocksOf, OpenContexts, ScopeKeys, StepsOf
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ CASES = [
     Case("get-or-set-many", 1, 1, "2 keys there now", {"values": '{"k": 2, "l": 3}'}),
     Case("get-many", "x", "x", "k: x", {"keys": '["k", "l"]'}),
     Case("del", 1, None, "1 key deleted", {"keys": '["k"]'}),
-    Case("get-del", [1, "taken"], None, "Close"),
+    Case("get-del", [1, "taken"], None, "taken"),
     Case("expire", 1, 1, "k has a new time to live", {"ttl": "1h"}),
     Case("incr", 1, 42, "k is 42", {"amount": "41"}),
     Case("decr", 1, -1, "k is -1", {"amount": "2"}),
@@ -54,21 +56,25 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.operation)
-async def test_an_operation_on_keys_does_it_and_is_taken_back(desk: Desk, case: Case) -> None:
-    await desk.keys().set("k", case.before, ttl=600)
-    before = (await desk.keys().snapshot()).values()
-    await desk.show(USER)
-    await desk.operate(case.operation, **case.typed)
-    await desk.until_shown(case.told)
-    await desk.pilot.pause()
-    if isinstance(desk.app.screen, OperationForm):
-        await desk.press("escape")
-        await desk.until_closed()
-    found = (await desk.keys().snapshot()).values()
+async def test_an_operation_on_keys_does_it_and_is_taken_back(opened: Desk, case: Case) -> None:
+    keys, place = opened.keys(), ScopeKeys(USER)
+    await keys.clear()
+    await keys.set("k", case.before, ttl=600)
+    before = (await keys.snapshot()).values()
+    entry = await keys.entry("k")
+    assert entry is not None
+    subject = Subject(opened.pinfold, place, key_item(place, entry, reveal=False))
+    operation = next(each for each in OPERATIONS if each.id == case.operation)
+    assert operation.fits(place, subject.item)
+    outcome = await operation.run(
+        subject, {each.key: each.read(case.typed.get(each.key, each.begin(subject))) for each in operation.parameters}
+    )
+    assert case.told in "\n".join((outcome.said, *outcome.lines))
+    found = (await keys.snapshot()).values()
     assert found.get("k") == case.after
-    if desk.screen._changing.undos.last is not None:
-        await desk.undo()
-        assert (await desk.keys().snapshot()).values() == before
+    if outcome.undo is not None:
+        await outcome.undo.back(opened.pinfold, False)
+        assert (await keys.snapshot()).values() == before
     else:
         assert found == before
 
@@ -80,14 +86,10 @@ def test_every_operation_on_keys_is_tried_above() -> None:
 
 
 def _scope_place() -> Any:
-    from tui.screens.memory.places import ScopeKeys
-
     return ScopeKeys(USER)
 
 
 def _on_key(operation: Any) -> bool:
-    from tui.screens.memory.items import Item
-
     return any(operation.fits(_scope_place(), Item(_scope_place(), "k", "k", kind, "", 1, None)) for kind in _KINDS)
 
 

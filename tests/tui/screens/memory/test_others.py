@@ -54,26 +54,6 @@ async def test_a_key_whose_time_is_up_goes_by_itself_and_time_counts_down(desk: 
 
 
 async def test_a_memory_kept_in_files_is_followed_too(desk: Desk) -> None:
-    file = desk.home.agent_file("helper")
-    kept = file.read_text()
-    try:
-        file.write_text(f'{kept}\n[memory]\nbackend = "markdown"\n')
-        await desk.until(
-            lambda: (
-                (agent := desk.app.store.configured("helper"))
-                and agent.config is not None
-                and agent.config.memory.backend == "markdown"
-            )
-        )
-        await desk.show(AgentRows("helper"), rows=0)
-        await desk.memory("helper").store(Draft(key="note", content="from a file"))
-        await desk.until_shown("from a file")
-    finally:
-        file.write_text(kept)
-        await desk.until(
-            lambda: (
-                (agent := desk.app.store.configured("helper"))
-                and agent.config is not None
-                and agent.config.memory.backend != "markdown"
-            )
-        )
+    await desk.show(AgentRows("keeper"), rows=0)
+    await desk.memory("keeper").store(Draft(key="note", content="from a file"))
+    await desk.until_shown("from a file")
