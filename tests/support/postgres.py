@@ -46,7 +46,8 @@ class PostgresServer:
         """Start it and wait until it answers."""
         settings = (*_QUICK, f"unix_socket_directories={self.folder}")
         options = [part for setting in settings for part in ("-c", setting)]
-        command: list[str | Path] = [self._programs / "postgres", "-D", self.folder / "data", *options]
+        tied = ["setpriv", "--pdeathsig", "INT"] if shutil.which("setpriv") else []  # it ends with us, however we do
+        command: list[str | Path] = [*tied, self._programs / "postgres", "-D", self.folder / "data", *options]
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(command, stdout=log, stderr=log, cwd="/", **self._account)
         self._process = process
