@@ -83,7 +83,7 @@ class Killing:
         self._settled = place / "settled"
         self._number = 0
         self.report = Report()
-        self._lengths: dict[Kind, tuple[int, int, int, float]] = {}
+        self._lengths: dict[Kind, tuple[int, int, tuple[int, int], float]] = {}
 
     def prepare(self) -> None:
         """Make the home, and carry out each operation once to know how long it is."""
@@ -91,14 +91,14 @@ class Killing:
         for kind in _KINDS:
             self._lengths[kind] = self._length_of(kind)
 
-    def _length_of(self, kind: Kind) -> tuple[int, int, int, float]:
+    def _length_of(self, kind: Kind) -> tuple[int, int, tuple[int, int], float]:
         counts, home = self._place / f"{kind}.counts", self._copy()
         began = time.monotonic()
         _forked(lambda: _count(home, kind, counts))
         seconds = time.monotonic() - began
         shutil.rmtree(home.root)
-        steps, writes, calls = map(int, counts.read_text().split())
-        return steps, writes, calls, seconds
+        steps, writes, calls, before = map(int, counts.read_text().split())
+        return steps, writes, (before + 1, calls), seconds
 
     def steps(self, kind: Kind) -> Iterator[Moment]:
         """Behind every step."""
@@ -109,11 +109,11 @@ class Killing:
         return (Moment(write=number) for number in range(1, self._lengths[kind][1] + 1))
 
     def random_moment(self, kind: Kind, chance: random.Random) -> Moment:
-        """Any call to the disk, or any time."""
-        _, _, calls, seconds = self._lengths[kind]
-        if chance.random() < 0.5:
-            return Moment(call=chance.randint(1, calls))
-        return Moment(seconds=chance.uniform(0.01, seconds))
+        """Any call to the disk since it was planned, or any time."""
+        _, _, (first, last), seconds = self._lengths[kind]
+        if chance.random() < 0.75:
+            return Moment(call=chance.randint(first, last))
+        return Moment(seconds=chance.uniform(seconds / 3, seconds))
 
     def kill(self, kind: Kind, moment: Moment) -> None:
         """Carry out an operation in a process that dies, and check what is left of it in another."""
@@ -160,10 +160,12 @@ async def _carried_out(home: Home, kind: Kind) -> None:
 
 
 async def _count(home: Home, kind: Kind, counts: Path) -> None:
-    passed = [0, 0, 0]
+    passed = [0, 0, 0, 0]
 
     def pass_by(number: int) -> None:
         passed[number] += 1
+        if not passed[1]:
+            passed[3] = passed[2]  # what was called before it was journalled
 
     _watch(home, pass_by)
     await _carried_out(home, kind)

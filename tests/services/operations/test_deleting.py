@@ -94,6 +94,18 @@ async def test_an_alias_that_is_used_again_begins_with_nothing(pinfold: Pinfold,
     assert await pinfold.core_memory.tenants.find(AGENT) is None
 
 
+async def test_memory_in_files_is_exported_as_rows_too(pinfold: Pinfold, world: World):
+    """Upstream, the export of such a memory was empty, with a warning."""
+    world.agent("noter", rest='[memory]\nbackend = "markdown"')
+    await pinfold.agents.load()
+    await pinfold.agent_memories.of("noter").store(Draft(key="k", content="kept in a file"))
+    operation = await done(pinfold, await pinfold.operations.plan_delete("noter"))
+    opened = await pinfold.archives.open(operation.archive)
+    assert [row.content async for page in opened.memory() for row in page] == ["kept in a file"]
+    tree = await result_of(opened.tree())
+    assert "workspace/MEMORY.md" in tree.by_path
+
+
 async def test_two_deletes_in_one_second_have_archives_of_their_own(world: World):
     """Upstream, they shared a directory, and the second workspace stayed behind."""
     async with world.pinfold(supervise=False, now=lambda: 1_800_000_000_000_000_000) as pinfold:

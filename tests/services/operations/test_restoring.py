@@ -11,6 +11,7 @@ import pytest
 
 from services.errors import OperationError, OperationRefused
 from services.home import Home
+from services.memory import Draft
 from services.operations import OperationState
 from services.pinfold import Pinfold
 from tests.services.operations.conftest import done, retried
@@ -63,6 +64,16 @@ class TestWholeAgents:
     async def test_come_back_under_another_alias(self, pinfold, world, archive, before):
         await done(pinfold, await pinfold.operations.plan_restore(archive, alias="critic", references=["*"]))
         assert kept(estate(world.home)) == kept(under("critic", before))
+
+    async def test_come_back_with_memory_in_files(self, pinfold: Pinfold, world: World):
+        world.agent("noter", rest='[memory]\nbackend = "markdown"')
+        await pinfold.agents.load()
+        await pinfold.agent_memories.of("noter").store(Draft(key="k", content="kept in a file"))
+        archive = (await done(pinfold, await pinfold.operations.plan_delete("noter"))).archive
+        await done(pinfold, await pinfold.operations.plan_restore(archive, alias="writer_two"))
+        row = await pinfold.agent_memories.of("writer_two").get("k")
+        assert row is not None
+        assert row.content == "kept in a file"
 
     async def test_come_back_twice_side_by_side(self, pinfold: Pinfold, world: World, archive: str):
         for alias in (AGENT, "critic"):
