@@ -44,6 +44,8 @@ EXCLUSIVE = frozenset(
         "archive list",
         "archive open",
         "archive preview",
+        "archive tree",
+        "archive checks",
     }
 )
 """The kinds of tasks of which only the newest matters."""

@@ -125,6 +125,12 @@ class Underway:
         undertaking.stopping = True
         self._tell()
 
+    def forget(self, archive: str) -> None:
+        """Offer no more to take a delete back, since its archive is gone."""
+        if self.deleted is not None and self.deleted.archive == archive:
+            self.deleted = None
+            self._tell()
+
     async def operations(self) -> Operations:
         """The service, its modules imported beside the event loop."""
         pinfold = host(self._app).pinfold
@@ -173,8 +179,8 @@ class Underway:
             return
         if operation.kind == "delete":
             self.deleted = Deleted(operation.alias, operation.archive)
-        elif self.deleted is not None and operation.archive == self.deleted.archive:
-            self.deleted = None
+        elif operation.plan.options.part == "agent":
+            self.forget(operation.archive)
 
     def _tell(self) -> None:
         if self._telling is None:

@@ -195,6 +195,7 @@ class Acting:
         for archive in archives:
             try:
                 await result_of(self._host.pinfold.archives.purge(archive.id, archive.alias))
+                self._host.underway.forget(archive.id)
                 done += 1
             except PinfoldError as error:
                 self._host.report(error)

@@ -24,9 +24,7 @@ class Contents(Container):
 
     def __init__(self) -> None:
         super().__init__(id="contents")
-        self.members: FoldingTable[Node] = FoldingTable(
-            _columns(), lambda node: node.key, text=lambda node: node.label, id="members"
-        )
+        self.members: FoldingTable[Node] = FoldingTable(_columns(), lambda node: node.key, id="members")
         self.preview = LinesView(id="preview")
 
     def compose(self) -> ComposeResult:

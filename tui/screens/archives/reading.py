@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from services.archives import Archives, OpenArchive, Tree
-    from services.operations import Operation
+    from services.operations import Operation, Operations
 
-_PAUSE_SECONDS = 1.0
+_PAUSE_SECONDS = 0.8
+_LEAST_SECONDS = 0.15
+_POLLS = 8
+"""After so many looks at what is under way everything is read again."""
+
 _SETTLING_SECONDS = 0.08
-_MOST_OPERATIONS = 2000
+_MOST_OPERATIONS = 1000
 
 Lists = Callable[[tuple[Entry, ...], "tuple[Operation, ...]"], None]
 
@@ -52,7 +56,6 @@ class Reading:
         self._tree: Tree | None = None
         self._open: set[str] = set()
         self._pages: dict[str, int] = {}
-        self._key = ""
         self.facts: Opened | None = None
 
     @property
@@ -66,21 +69,34 @@ class Reading:
         self._grown.set()
 
     async def follow(self) -> None:
-        """Read the lists whenever anything may have changed, also by another Pinfold."""
+        """Read the lists whenever anything may have changed, also by another Pinfold; all of them now and then."""
         archives = await self._archives()
         operations = await self._host.underway.operations()
         from services.archives import Wanted
 
         while True:
             self._grown.clear()
+            mark = await self._mark(operations)
             kept, done = await archives.list(Wanted(purged=True)), await operations.all(_MOST_OPERATIONS)
             entries = await self._host.pinfold.calls.run(entries_of, kept, done)
             self._lists(entries, tuple(one for one in done if one.state.unfinished))
+            await self._change(operations, mark)
+
+    async def _mark(self, operations: Operations) -> tuple[object, ...]:
+        """Something that is another once anybody did anything to archives or operations, and quickly read."""
+        return await self._host.pinfold.activity.recent(1), await operations.unfinished()
+
+    async def _change(self, operations: Operations, mark: tuple[object, ...]) -> None:
+        """Wait until there is something new, and not for ever, since files come and go without a word."""
+        await asyncio.sleep(_LEAST_SECONDS)
+        for _ in range(_POLLS):
             try:
                 async with asyncio.timeout(_PAUSE_SECONDS):
                     await self._grown.wait()
+                return
             except TimeoutError:
-                pass
+                if await self._mark(operations) != mark:
+                    return
 
     async def _archives(self) -> Archives:
         pinfold = self._host.pinfold
@@ -97,7 +113,6 @@ class Reading:
     def forget(self) -> None:
         """Show nothing of an archive any more."""
         self._archive = self._tree = self.facts = None
-        self._key = ""
         self._open, self._pages = {"workspace"}, {}
         self._detail.contents.show(())
         self._detail.fill_contents(False)
@@ -114,7 +129,6 @@ class Reading:
             self.facts = Opened(problem=safe(str(error)))
         else:
             self.facts = Opened(self._archive.manifest)
-        self._key = entry.key
         self._tell_opened()
         await self.list_contents()
 

@@ -20,11 +20,10 @@ from tui.screens.archives.columns import entry_columns, unfinished_columns
 from tui.screens.archives.contents import Contents
 from tui.screens.archives.detail import EntryDetail
 from tui.screens.archives.entries import Entry, Narrowed
-from tui.screens.archives.facts import fact_lines
 from tui.screens.archives.outline import MORE
+from tui.screens.archives.pages import Pages
 from tui.screens.archives.reading import Reading
 from tui.screens.frame import FrameScreen
-from tui.screens.operations.steps import step_lines
 from tui.widgets.folding_table import FoldingTable
 from tui.widgets.list_pane import ListPane
 from tui.widgets.table import Table
@@ -70,7 +69,9 @@ class ArchivesScreen(FrameScreen):
         self._detail = EntryDetail()
         self._reading = Reading(self, self._detail, self._show_lists, self._show_detail)
         self._acting = Acting(self, self, self._checks, self._reading)
+        self._pages = Pages(self, self._detail, self._reading, self._checks, lambda: self.entry)
         self._shown: tuple[str, str, int] = ("", "", 0)
+        self._standing: tuple[object, ...] = ()
         yield Container(
             self._underway, Container(self._list, self._detail, id="both"), id="body", classes="-nothing-underway"
         )
@@ -116,17 +117,21 @@ class ArchivesScreen(FrameScreen):
         self._reading.look_again()
 
     def _progressed(self, _: None) -> None:
+        underway = self.host.underway
         if self.is_current:
-            self._reading.look_again()
             self._underway.table.redraw()
-            self._show_steps()
-            self.refresh_bindings()
+            self._pages.write_steps()
+            standing = tuple((one.operation and one.operation.step, one.cancellable) for one in underway.running)
+            if standing != self._standing:
+                self._standing = standing
+                self._reading.look_again()
+                self.refresh_bindings()
 
     def _tick(self) -> None:
         self._list.table.redraw()
         self._underway.table.redraw()
-        self._show_facts()
-        self._show_steps()
+        self._pages.write_facts()
+        self._pages.write_steps()
 
     # ── what is shown ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -166,7 +171,6 @@ class ArchivesScreen(FrameScreen):
     def _follow_cursor(self) -> None:
         """Show the entry under the cursor; open its archive again only when it is another, or changed."""
         entry = self.entry
-        self._detail.set_class(entry is None, "-none")
         archive = entry.archive if entry is not None else None
         shown = (entry.key if entry else "", archive.state.value if archive else "", archive.size if archive else 0)
         if shown != self._shown:
@@ -177,48 +181,8 @@ class ArchivesScreen(FrameScreen):
         self._show_detail()
 
     def _show_detail(self) -> None:
-        entry = self.entry
-        if entry is None:
-            self._detail.say("Archive", "")
-            return
-        self._detail.say(f"{entry.kind} {entry.alias}", entry.state)
-        self._show_facts()
-        self._show_steps()
-        self._show_checks(entry)
+        self._pages.write()
         self.refresh_bindings()
-
-    def _show_facts(self) -> None:
-        if (entry := self.entry) is not None and self._detail.tab == "facts":
-            lines = list(fact_lines(entry, self._reading.facts, self.host.now(), partial(key_of, self)))
-            self._detail.show("facts", lines)
-
-    def _show_steps(self) -> None:
-        entry = self.entry
-        if entry is None or self._detail.tab != "steps":
-            return
-        operation = entry.operation
-        undertaking = self.host.underway.of(operation.id) if operation is not None else None
-        if undertaking is not None and undertaking.operation is not None:
-            operation = undertaking.operation
-        progress = undertaking.progress if undertaking is not None else None
-        lines = list(step_lines(operation, progress, self.host.now())) if operation is not None else []
-        self._detail.show("steps", lines)
-
-    def _show_checks(self, entry: Entry) -> None:
-        if self._detail.tab in ("verified", "compared"):
-            self.host.begin(self, "archive checks", self._write_checks, entry, self._detail.tab)
-
-    async def _write_checks(self, entry: Entry, tab: str) -> None:
-        facts = self._reading.facts
-        files = facts.manifest.files if facts is not None and facts.manifest is not None else ()
-        if entry.archive is None:
-            self._detail.show(tab, ())
-            return
-        archive, checks = entry.archive.id, self._checks
-        writer = checks.comparison if tab == "compared" else partial(checks.verification, files=files)
-        lines = await self.host.pinfold.calls.run(lambda: list(writer(archive)))
-        if self.entry is not None and self.entry.key == entry.key:
-            self._detail.show(tab, lines)
 
     def _checked(self, archive: str) -> None:
         if not self.is_attached:
@@ -226,7 +190,7 @@ class ArchivesScreen(FrameScreen):
         self._list.table.redraw()
         entry = self.entry
         if entry is not None and entry.archive is not None and entry.archive.id == archive:
-            self._show_checks(entry)
+            self._pages.write_checks()
         self.refresh_bindings()
 
     # ── the contents ──────────────────────────────────────────────────────────────────────────────────────────

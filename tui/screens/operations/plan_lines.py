@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from tui.figures import counted, from_home, size
@@ -17,21 +18,30 @@ if TYPE_CHECKING:
 _MOST = 500
 _LONGEST = 2000
 _ACTION = 10
+_INDENT = 6
+_NARROWEST = 30
 
 _FATES = {"rename": "rewritten", "delete": "dropped"}
 """What becomes of a soft reference, by the kind of operation."""
 
 
-def plan_lines(plan: Plan) -> Iterator[Cell]:
-    """Write a plan; what is foreign in it is cleaned here."""
+def plan_lines(plan: Plan, width: int) -> Iterator[Cell]:
+    """Write a plan; what is foreign in it is cleaned here.
+
+    Args:
+        plan: The plan.
+        width: Columns of the terminal; what is in the way is wrapped to them.
+    """
     if plan.resumes:
         yield cell(f"Goes on with operation {safe(plan.resumes)}, which was interrupted.", "warn")
     if plan.blockers:
         yield cell("IN THE WAY", "muted")
         for blocker in plan.blockers[:_MOST]:
-            yield (Span(f"  {glyphs().failed} ", "bad"), Span(_clean(blocker.reason), "bad"))
-            if blocker.fix:
-                yield cell(f"    {_clean(blocker.fix)}", "muted")
+            sign = f"  {glyphs().failed} "
+            for number, line in enumerate(_wrapped(blocker.reason, width)):
+                yield (Span(" " * len(sign) if number else sign, "bad"), Span(line, "bad"))
+            for line in _wrapped(blocker.fix, width):
+                yield cell(f"{' ' * len(sign)}{line}", "muted")
         yield cell("")
     yield from _references(plan)
     if plan.effects:
@@ -39,7 +49,8 @@ def plan_lines(plan: Plan) -> Iterator[Cell]:
         yield from map(_effect, plan.effects[:_MOST])
         yield cell("")
     for note in plan.notes[:_MOST]:
-        yield (Span(f"{glyphs().warning} ", "warn"), Span(_clean(note)))
+        for number, line in enumerate(_wrapped(note, width)):
+            yield (Span("  " if number else f"{glyphs().warning} ", "warn"), Span(line))
     yield from _steps(plan)
     if plan.rewrites:
         yield cell("WHAT FILES WILL SAY", "muted")
@@ -138,6 +149,10 @@ def _steps(plan: Plan) -> Iterator[Cell]:
             yield cell(f"  {line} point of no return: from here on it can only be completed", "warn")
         yield (Span(f"  {number:>2} ", "muted"), Span(_clean(step.text)))
     yield cell("")
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return wrap(_clean(from_home(text)), max(width - _INDENT, _NARROWEST))
 
 
 def _clean(text: str) -> str:

@@ -22,7 +22,7 @@ from tui.screens.operations.plan_lines import commitment, plan_lines
 from tui.text import safe
 from tui.widgets.choice import Choice
 from tui.widgets.lines_view import LinesView
-from tui.widgets.table import Cell, cell
+from tui.widgets.table import cell
 
 if TYPE_CHECKING:
     from services.operations import Operations, Plan
@@ -110,16 +110,13 @@ class PlanDialog(Dialog["Plan"]):
             self._lines.show([cell(safe(str(error)), "bad")])
             return
         self._plan = plan
-        self._lines.show(await host(self).pinfold.calls.run(lambda: list(self.lines_of(plan))))
+        width = self._lines.size.width
+        self._lines.show(await host(self).pinfold.calls.run(lambda: list(plan_lines(plan, width))))
         self.query_one("#consequence", Static).update(Content(commitment(plan)))
         button = self.query_one("#yes", Button)
         button.disabled = not plan.allowed
         if not plan.allowed and self.focused is button:
             self.query_one("#cancel").focus()
-
-    def lines_of(self, plan: Plan) -> Iterable[Cell]:
-        """Write the plan; may block."""
-        return plan_lines(plan)
 
     def action_scroll(self, by: int) -> None:
         """Scroll the plan."""

@@ -42,7 +42,7 @@ class RestorePlan(PlanDialog):
         self._path = TypingLine(path, placeholder="workspace", id="path")
         self._there = Choice((("keep", "is in the way"), ("replace", "is replaced")), "keep", id="there")
         self._path_field = Field("Path", self._path)
-        self._there_field = Field("What is there", self._there)
+        self._there_field = Field("Existing", self._there)
         self._references: Table[Reference] = Table(self._columns(), _key, id="references")
 
     def choices(self) -> Iterable[Widget]:

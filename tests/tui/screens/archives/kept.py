@@ -241,7 +241,9 @@ class KeptScene(Scene):
         await super().fill()
         services: Any = self.app.pinfold
         services.archives = SimpleNamespace(list=_archives, open=_open)
-        services.operations = SimpleNamespace(all=_operations, plan_delete=_plan, plan_restore=_restore_plan)
+        services.operations = SimpleNamespace(
+            all=_operations, unfinished=_unfinished, plan_delete=_plan, plan_restore=_restore_plan
+        )
         services.home = self.home
 
 
@@ -250,6 +252,10 @@ async def _archives(_: Any) -> list[Archive]:
 
 
 async def _operations(_: int) -> list[Operation]:
+    return OPERATIONS
+
+
+async def _unfinished() -> list[Operation]:
     return OPERATIONS
 
 

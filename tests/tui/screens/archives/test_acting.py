@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 
 from textual.widgets import Button, Input
 
+from services.operations.running import Run
 from tests.tui.conftest import screens, shown, until
 from tests.tui.screens.archives.conftest import (
     agree,
@@ -15,6 +17,7 @@ from tests.tui.screens.archives.conftest import (
     open_archives,
     until_shown,
 )
+from tui.screens.archives import ArchivesScreen
 from tui.screens.archives.choosing import ChooseOther
 from tui.screens.archives.entries import Narrowed
 from tui.screens.archives.narrowing import Narrow
@@ -22,6 +25,7 @@ from tui.screens.archives.purging import Purge
 from tui.screens.archives.retention import Expire
 from tui.screens.operations.renaming import RenamePlan
 from tui.screens.operations.running import RunningOperation
+from tui.widgets.choice import Choice
 
 
 async def test_a_rename_shows_what_names_the_agent_and_is_listed_with_its_steps(staffed) -> None:
@@ -69,7 +73,16 @@ async def test_one_key_takes_a_delete_back_and_its_archive_is_compared_narrowed_
         await pilot.press("enter")
         await until_shown(app, pilot, "against worker", "+ workspace/new.txt", "~ workspace/notes.md", "all the same")
 
-        await pilot.press("n")
+        screen._detail.turn_to("contents")
+        await until(lambda: screen._detail.contents.members.move_to("workspace/notes.md"), pilot)
+        screen._detail.contents.members.focus()
+        await pilot.press("u")
+        await until_shown(app, pilot, "Path ", "would be replaced")
+        app.screen.query_one("#there", Choice).value = "replace"
+        await agree(app, pilot)
+        await until(lambda: "milk" in (workspace / "notes.md").read_text(), pilot)
+        await until(lambda: isinstance(app.screen, ArchivesScreen), pilot)
+        await pilot.press("escape", "n")
         await until(lambda: isinstance(app.screen, Narrow), pilot)
         await pilot.press("right")
         app.screen.query_one("#yes", Button).press()
@@ -97,23 +110,39 @@ async def test_one_key_takes_a_delete_back_and_its_archive_is_compared_narrowed_
         await until_shown(app, pilot, "■ purged", "nothing of it is kept: it was purged")
 
 
-async def test_a_delete_is_stopped_before_its_point_of_no_return_and_changes_nothing(staffed) -> None:
-    workspace = staffed.home.agent_dir("worker") / "workspace"
-    for number in range(1500):
-        (workspace / f"file{number}").write_text("x" * 100)
+async def waiting_to_be_stopped(run: Run) -> str:
+    """A step that is never done."""
+    while True:
+        run.tell("packing for ever", 1, 4, "files")
+        await asyncio.sleep(0.01)
+
+
+async def test_a_running_delete_is_shown_live_and_stopped_before_its_point_of_no_return(staffed, monkeypatch) -> None:
+    from services.operations.purging import COURSE
+
+    monkeypatch.setitem(COURSE.steps, "export", waiting_to_be_stopped)
+    file = staffed.home.agent_file("worker")
     async with screens(staffed) as (app, pilot):
         await open_agents(app, pilot, "worker")
         await pilot.press("D")
         await agree(app, pilot)
-        await until(lambda: isinstance(app.screen, RunningOperation) and app.screen.query("#stop"), pilot)
-        app.screen.query_one("#stop", Button).press()
-        await until_shown(app, pilot, "It is stopped, and nothing was changed.")
-        app.screen.query_one("#yes", Button).press()
+        await until_shown(app, pilot, "packing for ever", "It can be stopped until its point of no return")
+        await pilot.press("escape")
         await until(lambda: not isinstance(app.screen, RunningOperation), pilot)
-        await pilot.press("4")
+        await pilot.press("q")
+        await until_shown(app, pilot, "the delete of worker is under way; it is taken back")
+        await pilot.press("enter", "4")
+        await until_shown(app, pilot, "Under way 1", "packing for ever", "██")
+        screen = archives(app)
+        screen._underway.table.focus()
+        for columns, rows in ((50, 12), (200, 60), (80, 24)):
+            await pilot.resize_terminal(columns, rows)
+            await until_shown(app, pilot, "delete worker")
+        await until_shown(app, pilot, "x stop")
+        await pilot.press("x")
         await until_shown(app, pilot, "■ cancelled")
-        assert app.store.agent("worker") is not None
-        assert len(list(workspace.iterdir())) == 1504
+        assert file.exists()
+        assert "Under way" not in shown(app)
 
 
 async def test_an_operation_left_on_the_way_stands_on_top_and_is_completed_by_a_key(staffed) -> None:
