@@ -52,6 +52,16 @@ def test_a_rename_goes_through_and_is_listed(pinfold: Command, home_with_reviewe
     assert "it is done" in pinfold("operations", "retry", operation["id"], status=1).stderr
 
 
+def test_a_rename_stops_sessions_when_it_is_asked_to(pinfold: Command, home_with_reviewer: Home):
+    pinfold.add_agent("worker", "sleep 60")
+    session = pinfold.json("run", "worker", "--detach")["id"]
+    told = pinfold("rename", "worker", "digger", status=1).stderr
+    assert f"session {session} is running" in told
+    pinfold("rename", "worker", "digger", "--stop-sessions")
+    (found,) = pinfold.json("sessions", "list")
+    assert (found["id"], found["agent"], found["live"]) == (session, "digger", False)
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
