@@ -137,16 +137,17 @@ def mention_restored(data: bytes, dropped: Dropped, alias: str, file: Path) -> b
         ConfigError: The file is not TOML, or this cannot be done without touching something else.
     """
     _, table = _read(data, file)
+    if not _names_an_agent(dropped.path):
+        raise ConfigError("is no place that names an agent", file=file, key=dropped.key)
     entry = parsed(f"entry = {dropped.entry}", file)
     if isinstance(entry, Problem) or entry.keys() != {"entry"}:
         raise ConfigError("is not the value of a key", file=file, key=dropped.key)
     value, path = entry["entry"], dropped.path
     if not isinstance(path[-1], int):
-        path = (*path[:-1], alias) if path[:-1] == ACCESS else path
-        return with_changes(data, (Change(_keys(path), value),), file)
+        return with_changes(data, (Change((*_keys(path[:-1]), alias), value),), file)
     if isinstance(value, Mapping):
         value = {**value, "agent": alias}
-    elif path[:-1][-2:] == READ_MEMORY_FROM:
+    else:
         value = alias
     items: Any = list(_items(table, path[:-1]))
     if any(_alias_of(item) == _alias_of(value) for item in items):
@@ -178,6 +179,13 @@ def _entry_path(mention: Mention) -> KeyPath:
     """The key, or the entry of a list, that goes when the mention goes."""
     size = len(DELEGATES)
     return mention.path[: size + 1] if mention.path[:size] == DELEGATES else mention.path
+
+
+def _names_an_agent(path: KeyPath) -> bool:
+    """Whether a key, or an entry of a list, is one that names an agent: what is put back may come from an archive."""
+    if isinstance(path[-1], int):
+        return path[:-1] in (DELEGATES, READ_MEMORY_FROM, ("defaults", *READ_MEMORY_FROM))
+    return path[:-1] == ACCESS
 
 
 def _keys(path: KeyPath) -> tuple[str, ...]:

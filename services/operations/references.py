@@ -70,11 +70,6 @@ class Owned:
     open_contexts: int
     moving: bool = False
 
-    @property
-    def anything(self) -> bool:
-        """Whether there is anything that a new agent of this name would inherit."""
-        return bool(self.memories or self.tenants or self.contexts)
-
 
 def read_files(home: Home, agents: Agents) -> tuple[TomlFile, ...]:
     """Read `pinfold.toml` and every `agent.toml` as they are on disk now; blocks."""

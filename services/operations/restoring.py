@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from services.agents import Agent, Dropped, masked_diff, mentions_in_agent, table_in
-from services.archives import ArchiveState, OpenArchive
+from services.archives import ArchiveState, OpenArchive, result_of
 from services.archives import Reference as KeptReference
 from services.errors import ArchiveError, ConfigError, PinfoldError
 from services.memory import Owner
@@ -276,8 +276,6 @@ async def _memory(house: House, opened: OpenArchive, plan: Plan, agent: Agent) -
 
 
 async def _files(house: House, opened: OpenArchive, plan: Plan, agent: Agent) -> Plan:
-    from services.archives import result_of
-
     path = plan.options.path.strip("/") or "workspace"
     tree = await result_of(opened.tree())
     members = [one for one in tree.members if one.path == path or one.path.startswith(f"{path}/")]

@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 from pathlib import Path
+from typing import Literal
 
 from services.agents import mentions_in_agent, table_in
 from services.archives import ArchiveDraft, ArchiveKind, Extraction, KeptEntry, KeptSession, OpenArchive, Sealing
@@ -249,9 +250,9 @@ async def _part_config(run: Run, opened: OpenArchive) -> str:
 async def _part_files(run: Run, opened: OpenArchive) -> str:
     workspace = run.house.agents.get(run.target).workspace
     options = run.operation.plan.options
-    existing = "replace" if options.overwrite else "refuse"
+    existing: Literal["refuse", "replace"] = "replace" if options.overwrite else "refuse"
     path = options.path.strip("/")
-    work = opened.extract(workspace, (path,) if path and path != "workspace" else (), existing=existing)  # type: ignore[arg-type]
+    work = opened.extract(workspace, (path,) if path and path != "workspace" else (), existing=existing)
     done: Extraction = await run.work(work, "unpacking")
     for refused in done.refused:
         run.warnings.append(f"{refused.name} was not restored: {refused.reason.value}")

@@ -184,3 +184,12 @@ def test_a_key_that_is_none_is_refused(key):
 def test_a_value_that_is_none_is_refused(entry):
     with pytest.raises(ConfigError):
         mention_restored(b"[agent]\n", Dropped(("workspace", "access", "x"), entry), "x", FILE)
+
+
+@pytest.mark.parametrize(
+    "key", ["permissions.level", "agent.risk_profile", "permissions.allowed_roots[0]", "sandbox.secrets[0]"]
+)
+def test_what_names_no_agent_is_not_put_back(key):
+    """An archive may say anything."""
+    with pytest.raises(ConfigError, match="is no place that names an agent"):
+        mention_restored(b"[agent]\n", Dropped.read(key, '"full"'), "x", FILE)
