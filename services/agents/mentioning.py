@@ -145,10 +145,7 @@ def mention_restored(data: bytes, dropped: Dropped, alias: str, file: Path) -> b
     value, path = entry["entry"], dropped.path
     if not isinstance(path[-1], int):
         return with_changes(data, (Change((*_keys(path[:-1]), alias), value),), file)
-    if isinstance(value, Mapping):
-        value = {**value, "agent": alias}
-    else:
-        value = alias
+    value = {**value, "agent": alias} if isinstance(value, Mapping) else alias
     items: Any = list(_items(table, path[:-1]))
     if any(_alias_of(item) == _alias_of(value) for item in items):
         return data
