@@ -1,4 +1,4 @@
-"""A home whose memory is read and changed on screen; one app for all tests of a module."""
+"""A home whose memory is read and changed on screen; one app for all tests of this folder."""
 
 from __future__ import annotations
 
@@ -117,9 +117,9 @@ class Desk(NamedTuple):
         await self.pilot.pause()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 async def opened(tmp_path_factory) -> AsyncIterator[Desk]:
-    """One app for all tests of a module."""
+    """One app for all tests of this folder: to start it takes longer than what most of them do."""
     world = World(Home(tmp_path_factory.mktemp("memory") / "home"))
     with pytest.MonkeyPatch.context() as patch:
         for name, value in world.env.items():
