@@ -3,6 +3,7 @@
 from services.activity.events import (
     ActivityGrew,
     AgentsChanged,
+    ApprovalsChanged,
     EngineChanged,
     Event,
     Events,
@@ -15,6 +16,7 @@ __all__ = [
     "ActivityGrew",
     "ActivityLog",
     "AgentsChanged",
+    "ApprovalsChanged",
     "Draft",
     "EngineChanged",
     "Entry",

@@ -39,6 +39,11 @@ class ActivityGrew(Event):
     """Entries were added to the activity log."""
 
 
+@dataclass(frozen=True)
+class ApprovalsChanged(Event):
+    """A call began to wait for an operator's word, or waits no more."""
+
+
 class Listener:
     """One subscription: equal events that wait are told once."""
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
-from services.activity import ActivityGrew, ActivityLog, Events, SessionChanged
+from services.activity import ActivityGrew, ActivityLog, ApprovalsChanged, Events, SessionChanged
 from services.errors import EngineUnavailable, PinfoldError
 from services.home import Database
 from services.sandbox.cleanup import Cleanup
@@ -15,7 +15,7 @@ from services.sandbox.lifecycle import Lifecycle
 from services.sandbox.recovery import Recovery
 from services.sandbox.roster import EngineRoster
 from services.sandbox.store import SessionStore
-from services.sandbox.tools import Supply
+from services.sandbox.tools import Supply, waiting_numbers
 
 _FIRST_PAUSE, _LAST_PAUSE = 0.05, 2.0
 _SWEEP_SECONDS = 30.0
@@ -87,6 +87,7 @@ class Supervisor:
         """Tell this process of changes made by any process, and take up what they ask for."""
         revision = (await self._store.changed_since(0)).revision
         entry = await self._last_entry()
+        waiting = await waiting_numbers(self._database)
         async with aclosing(self._database.changes()) as changes:
             async for _ in changes:
                 found = await self._store.changed_since(revision)
@@ -97,6 +98,10 @@ class Supervisor:
                 if last != entry:
                     entry = last
                     self._events.publish(ActivityGrew())
+                asked = await waiting_numbers(self._database)
+                if asked != waiting:
+                    waiting = asked
+                    self._events.publish(ApprovalsChanged())
                 self._recovery.let_go(found.removed)
                 await self._recovery.take_up(found.sessions)
                 self._trouble.pop("records", None)

@@ -36,6 +36,8 @@ class ApprovalDocument(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     summary: str
     reason: str
+    rule: str
+    every_time: bool
     asked_at: str | None
     until: str | None
 
@@ -49,6 +51,8 @@ class ApprovalDocument(msgspec.Struct, frozen=True, kw_only=True):
             tool=approval.tool,
             summary=approval.summary,
             reason=approval.reason,
+            rule=approval.rule,
+            every_time=approval.every_time,
             asked_at=rfc3339(approval.asked_at),
             until=rfc3339(approval.until),
         )
@@ -88,14 +92,15 @@ async def allow(call: Call, number: int, whole_session: bool) -> None:
 @command.command("refuse")
 @verb
 @click.argument("number", type=int)
-async def refuse(call: Call, number: int) -> None:
+@click.option("--reason", "words", default="", metavar="TEXT", help="Why, which the agent is told.")
+async def refuse(call: Call, number: int, words: str) -> None:
     """Refuse a call; the agent is told and goes on."""
-    await _answer(call, number, allow=False, whole_session=False)
+    await _answer(call, number, allow=False, words=words)
 
 
-async def _answer(call: Call, number: int, *, allow: bool, whole_session: bool) -> None:
+async def _answer(call: Call, number: int, *, allow: bool, whole_session: bool = False, words: str = "") -> None:
     async with call.pinfold() as pinfold:
-        approval = await pinfold.approvals.answer(number, allow=allow, whole_session=whole_session)
+        approval = await pinfold.approvals.answer(number, allow=allow, whole_session=whole_session, words=words)
     if call.json:
         call.printer.document(ApprovalDocument.of(approval))
     else:

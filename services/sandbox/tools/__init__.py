@@ -3,7 +3,7 @@
 This folder is what sessions need; `serving` is the server itself, which loads much more.
 """
 
-from services.sandbox.tools.approvals import Answer, Approval, Approvals
+from services.sandbox.tools.approvals import Answer, Approval, Approvals, Reply, waiting_numbers
 from services.sandbox.tools.budget import ActionBudget
 from services.sandbox.tools.delivery import INLET_PYTHON, Delivery
 from services.sandbox.tools.grants import Grant, Token
@@ -19,9 +19,11 @@ __all__ = [
     "Approvals",
     "Delivery",
     "Grant",
+    "Reply",
     "Supply",
     "Token",
     "Tokens",
     "revoke",
     "tools_dir",
+    "waiting_numbers",
 ]

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
-from services.activity import ActivityGrew, ActivityLog, Draft, Events
+from services.activity import ActivityGrew, ActivityLog, ApprovalsChanged, Draft, Events
 from services.errors import SessionRefused
 from services.home import Database
 
 _SECOND = 10**9
 _SUMMARY = 400
-_COLUMNS = "number, session, agent, tool, summary, reason, asked_at, until"
+_COLUMNS = "number, session, agent, tool, summary, reason, asked_at, until, rule, every_time"
 
 
 class Answer(StrEnum):
@@ -30,6 +31,17 @@ class Answer(StrEnum):
 _ANSWERS = {"allowed": Answer.ALLOWED, "refused": Answer.REFUSED, "withdrawn": Answer.TIMED_OUT}
 
 
+class Reply(msgspec.Struct, frozen=True):
+    """What an asker is told.
+
+    Attributes:
+        words: Why the operator refused; "" when nothing was said.
+    """
+
+    answer: Answer
+    words: str = ""
+
+
 class Approval(msgspec.Struct, frozen=True):
     """A call that waits.
 
@@ -38,6 +50,8 @@ class Approval(msgspec.Struct, frozen=True):
         summary: Its arguments for people, shortened, secrets masked; hostile until shown by `safe`.
         reason: Why it is asked.
         asked_at, until: Nanoseconds since 1970; unanswered by `until`, it is refused.
+        rule: Which rule asks, and where it is written.
+        every_time: Asked though the tool was allowed for the whole session.
     """
 
     number: int
@@ -48,6 +62,8 @@ class Approval(msgspec.Struct, frozen=True):
     reason: str
     asked_at: int
     until: int
+    rule: str = ""
+    every_time: bool = False
 
 
 class Approvals:
@@ -69,15 +85,16 @@ class Approvals:
     async def waiting(self) -> list[Approval]:
         """Read the calls that wait now, the oldest first."""
         sql = f"SELECT {_COLUMNS} FROM approvals WHERE state = 'waiting' AND until > ? ORDER BY number"
-        return await self._database.read(lambda c: [Approval(*row) for row in c.execute(sql, (self._now(),))])
+        return await self._database.read(lambda c: [_approval(row) for row in c.execute(sql, (self._now(),))])
 
-    async def answer(self, number: int, *, allow: bool, whole_session: bool = False) -> Approval:
+    async def answer(self, number: int, *, allow: bool, whole_session: bool = False, words: str = "") -> Approval:
         """Allow or refuse a call that waits.
 
         Args:
             number: The approval's.
             allow: Else it is refused.
             whole_session: Also do not ask for this tool again in this session; what is always asked still is.
+            words: Why it is refused; the agent is told, shortened.
 
         Raises:
             SessionRefused: No such call waits (any more).
@@ -92,17 +109,24 @@ class Approvals:
                     why="it was answered, withdrawn or timed out, or never asked",
                     fix="`pinfold approvals list` shows what waits.",
                 )
-            approval = Approval(*found)
-            _settle(connection, number, "allowed" if allow else "refused", whole_session=allow and whole_session)
+            approval = _approval(found)
+            said = "" if allow else _shortened(words)
+            state = "allowed" if allow else "refused"
+            _settle(connection, number, state, whole_session=allow and whole_session, words=said)
             detail = f"{approval.tool} for the whole session" if allow and whole_session else approval.tool
+            detail = f"{detail}: {said}" if said else detail
             verb = "approval.allow" if allow else "approval.refuse"
             entry = Draft(verb, "operator", approval.agent, approval.session, "done", detail)
             self._activity.append(connection, entry)
             return approval
 
         approval = await self._database.write(job)
-        self._events.publish(ActivityGrew())
+        self._tell()
         return approval
+
+    def _tell(self) -> None:
+        self._events.publish(ApprovalsChanged())
+        self._events.publish(ActivityGrew())
 
     async def allowed_before(self, session: str, tool: str) -> bool:
         """Whether an operator allowed a tool for the whole of a session."""
@@ -110,7 +134,18 @@ class Approvals:
         found = await self._database.read(lambda connection: connection.execute(sql, (session, tool)).fetchone())
         return found is not None
 
-    async def ask(self, session: str, agent: str, tool: str, *, summary: str, reason: str, seconds: float) -> Answer:
+    async def ask(
+        self,
+        session: str,
+        agent: str,
+        tool: str,
+        *,
+        summary: str,
+        reason: str,
+        seconds: float,
+        rule: str = "",
+        every_time: bool = False,
+    ) -> Reply:
         """Wait for an operator's answer; a caller that is cancelled withdraws the question.
 
         Args:
@@ -120,54 +155,85 @@ class Approvals:
             summary: The arguments, secrets masked; shortened here.
             reason: Why it is asked.
             seconds: After which nobody answers any more.
+            rule: Which rule asks, and where it is written.
+            every_time: Whether it is asked even when allowed for the whole session.
         """
         asked_at = self._now()
-        row = (session, agent, tool, _shortened(summary), reason, asked_at, asked_at + int(seconds * _SECOND))
+        until = asked_at + int(seconds * _SECOND)
+        row = (session, agent, tool, _shortened(summary), reason, asked_at, until, rule, every_time)
 
         def job(connection: sqlite3.Connection) -> int:
             sql = (
-                "INSERT INTO approvals (session, agent, tool, summary, reason, asked_at, until, state)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting') RETURNING number"
+                "INSERT INTO approvals (session, agent, tool, summary, reason, asked_at, until, rule, every_time,"
+                " state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting') RETURNING number"
             )
             (number,) = connection.execute(sql, row).fetchone()
             self._activity.append(connection, Draft("approval.ask", f"agent:{agent}", agent, session, "done", tool))
             return int(number)
 
         number = await self._database.write(job)
-        self._events.publish(ActivityGrew())
+        self._tell()
         try:
             async with asyncio.timeout(seconds):
                 await self._answered(number)
         except TimeoutError:
             pass  # an answer that was given at the last moment still counts
         finally:
-            state = await asyncio.shield(self._database.write(lambda connection: _withdraw(connection, number)))
-        return _ANSWERS[state]
+            state, words = await asyncio.shield(self._database.write(lambda connection: _withdraw(connection, number)))
+            self._events.publish(ApprovalsChanged())
+        return Reply(_ANSWERS[state], words)
 
     async def _answered(self, number: int) -> None:
         async with aclosing(self._database.changes()) as changes:
             async for _ in changes:
-                if await self._database.read(lambda connection: _state(connection, number)) != "waiting":
+                if await self._database.read(lambda connection: _state(connection, number)) != ("waiting", ""):
                     return
 
 
-def _settle(connection: sqlite3.Connection, number: int, state: str, *, whole_session: bool) -> None:
+async def waiting_numbers(database: Database) -> frozenset[int]:
+    """The numbers of all calls that nobody has answered or withdrawn yet, also those whose time is over."""
+    sql = "SELECT number FROM approvals WHERE state = 'waiting'"
+    return await database.read(lambda connection: frozenset(number for (number,) in connection.execute(sql)))
+
+
+async def withdraw_overdue(database: Database, now: int) -> None:
+    """Withdraw calls whose time is over, since whoever asked may have died.
+
+    Args:
+        database: Where they wait.
+        now: Nanoseconds since 1970.
+    """
+    sql = "FROM approvals WHERE state = 'waiting' AND until <= ?"
+    overdue = await database.read(lambda connection: connection.execute(f"SELECT number {sql}", (now,)).fetchall())
+    if overdue:
+        await database.write(lambda connection: [_withdraw(connection, number) for (number,) in overdue])
+
+
+def _approval(row: Sequence[Any]) -> Approval:
+    number, session, agent, tool, summary, reason, asked_at, until, rule, every_time = row
+    return Approval(number, session, agent, tool, summary, reason, asked_at, until, rule, bool(every_time))
+
+
+def _settle(
+    connection: sqlite3.Connection, number: int, state: str, *, whole_session: bool = False, words: str = ""
+) -> None:
     """Answer a question that still waits; what was asked is forgotten with that."""
     connection.execute(
-        "UPDATE approvals SET state = ?, whole_session = ?, summary = '' WHERE number = ? AND state = 'waiting'",
-        (state, whole_session, number),
+        "UPDATE approvals SET state = ?, whole_session = ?, words = ?, summary = ''"
+        " WHERE number = ? AND state = 'waiting'",
+        (state, whole_session, words, number),
     )
 
 
-def _withdraw(connection: sqlite3.Connection, number: int) -> str:
-    _settle(connection, number, "withdrawn", whole_session=False)
+def _withdraw(connection: sqlite3.Connection, number: int) -> tuple[str, str]:
+    _settle(connection, number, "withdrawn")
     return _state(connection, number)
 
 
-def _state(connection: sqlite3.Connection, number: int) -> str:
-    """A session that was removed takes its questions along."""
-    found = connection.execute("SELECT state FROM approvals WHERE number = ?", (number,)).fetchone()
-    return "refused" if found is None else str(found[0])
+def _state(connection: sqlite3.Connection, number: int) -> tuple[str, str]:
+    """How a question stands, and what was said; a session that was removed takes its questions along."""
+    found = connection.execute("SELECT state, words FROM approvals WHERE number = ?", (number,)).fetchone()
+    return ("refused", "") if found is None else (str(found[0]), str(found[1]))
 
 
 def _shortened(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from services.agents import AgentConfig
 from services.home import BlockingCalls, Database, Home
 from services.sandbox.model import Session
+from services.sandbox.tools.approvals import withdraw_overdue
 from services.sandbox.tools.delivery import Delivery
 from services.sandbox.tools.grants import grant_for
 from services.sandbox.tools.process import ServerProcess
@@ -27,7 +28,9 @@ class Supply:
     def __init__(
         self, home: Home, database: Database, calls: BlockingCalls, now: Callable[[], int], env: Mapping[str, str]
     ) -> None:
+        self._database = database
         self._calls = calls
+        self._now = now
         self._tokens = Tokens(database, now)
         self._server = ServerProcess(home, calls, env)
 
@@ -51,10 +54,11 @@ class Supply:
         await self._server.ensure()
 
     async def uphold(self) -> None:
-        """Start a server again where sessions have tools and nobody serves.
+        """Start a server again where sessions have tools and nobody serves; withdraw what a dead one asked.
 
         Raises:
             SessionError: It does not come up.
         """
+        await withdraw_overdue(self._database, self._now())
         if await self._tokens.in_use():
             await self._server.ensure()

@@ -9,12 +9,12 @@ from services.home import Home
 from services.pinfold import Pinfold
 from services.sandbox.model import SessionState
 from services.sandbox.store import SessionStore
-from services.sandbox.tools import Answer
+from services.sandbox.tools import Answer, Reply
 from tests.services.sandbox.records import recorded
 from tests.tui.verbs.conftest import Command
 
 
-async def answered(home: Home, with_number: Callable[[int], Awaitable[None]]) -> Answer:
+async def answered(home: Home, with_number: Callable[[int], Awaitable[None]]) -> Reply:
     """Let something be asked, have it answered, and return what the asker gets."""
     async with Pinfold.open(home, supervise=False) as opened:
         store = SessionStore(opened.database, opened.activity, opened.events)
@@ -37,14 +37,14 @@ async def test_what_waits_is_listed_and_allowed(pinfold: Command) -> None:
         done = await asyncio.to_thread(pinfold.in_process, "approvals", "allow", str(number), "--json")
         assert b'"tool": "memory_store"' in done.stdout
 
-    assert await answered(pinfold.home, allow) is Answer.ALLOWED
+    assert await answered(pinfold.home, allow) == Reply(Answer.ALLOWED)
 
 
 async def test_what_waits_is_refused(pinfold: Command) -> None:
     async def refuse(number: int) -> None:
-        await asyncio.to_thread(pinfold.in_process, "approvals", "refuse", str(number))
+        await asyncio.to_thread(pinfold.in_process, "approvals", "refuse", str(number), "--reason", "not today")
 
-    assert await answered(pinfold.home, refuse) is Answer.REFUSED
+    assert await answered(pinfold.home, refuse) == Reply(Answer.REFUSED, "not today")
 
 
 def test_what_does_not_wait_cannot_be_answered(pinfold: Command) -> None:

@@ -62,22 +62,25 @@ class Gate:
         if not every_time and await self._approvals.allowed_before(grant.session, tool.name):
             return
         seconds = policy.allowances.approval_timeout
-        answer = await self._approvals.ask(
+        reply = await self._approvals.ask(
             grant.session,
             grant.agent,
             tool.name,
             summary=_summary(arguments),
             reason=decision.reason,
             seconds=seconds,
+            rule=str(decision.rule),
+            every_time=every_time,
         )
-        if answer is Answer.TIMED_OUT:
+        if reply.answer is Answer.TIMED_OUT:
             raise SessionRefused(
                 f"{tool.name} is refused",
                 why=f"it needs an operator's approval and nobody answered within {seconds:g} seconds",
                 fix="Go on without it, or try again later.",
             )
-        if answer is Answer.REFUSED:
-            raise SessionRefused(f"{tool.name} is refused", why="the operator refused it", fix="Go on without it.")
+        if reply.answer is Answer.REFUSED:
+            why = f"the operator refused it: {reply.words}" if reply.words else "the operator refused it"
+            raise SessionRefused(f"{tool.name} is refused", why=why, fix="Go on without it.")
 
 
 def _summary(arguments: Mapping[str, Any]) -> str:

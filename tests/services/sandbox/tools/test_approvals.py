@@ -13,12 +13,13 @@ from services.errors import SessionRefused
 from services.home import Database, Home
 from services.sandbox.model import SessionState
 from services.sandbox.store import SessionStore
-from services.sandbox.tools import Answer, Approval, Approvals
+from services.sandbox.tools import Answer, Approval, Approvals, Reply
+from services.sandbox.tools.approvals import waiting_numbers, withdraw_overdue
 from services.sandbox.transitions import lost
 from tests.services.sandbox.clock import Clock
 from tests.services.sandbox.records import recorded
 
-Ask = Callable[..., Awaitable[Answer]]
+Ask = Callable[..., Awaitable[Reply]]
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def approvals(database: Database, activity: ActivityLog, events: Events, clock: 
 async def ask(approvals: Approvals, store: SessionStore) -> Ask:
     await recorded(store, state=SessionState.RUNNING, sandbox="c1", started_at=1)
 
-    def asked(tool: str = "memory_store", seconds: float = 30.0, summary: str = "key=a") -> Awaitable[Answer]:
+    def asked(tool: str = "memory_store", seconds: float = 30.0, summary: str = "key=a") -> Awaitable[Reply]:
         return approvals.ask("s1", "worker", tool, summary=summary, reason="no list approves it", seconds=seconds)
 
     return asked
@@ -53,7 +54,7 @@ async def test_the_operators_word_reaches_who_waits(
         "worker", "memory_store", "key=a", "no list approves it",
     )  # fmt: skip
     await approvals.answer(found.number, allow=allow)
-    assert await asking is answer
+    assert (await asking).answer is answer
     assert await approvals.waiting() == []
 
 
@@ -65,11 +66,33 @@ async def test_a_word_from_another_process_counts(
     async with Database(home.database_file) as other:
         log = ActivityLog(other, events, clock)
         await Approvals(other, log, events, clock).answer(found.number, allow=True)
-        assert await asking is Answer.ALLOWED
+        assert (await asking).answer is Answer.ALLOWED
+
+
+async def test_why_an_operator_refused_reaches_who_waits_and_the_activity(
+    approvals: Approvals, ask: Ask, activity: ActivityLog
+) -> None:
+    asking = asyncio.ensure_future(ask())
+    await approvals.answer((await waiting(approvals)).number, allow=False, words="ask the owner first")
+    assert await asking == Reply(Answer.REFUSED, "ask the owner first")
+    assert (await activity.recent(1))[0].detail == "memory_store: ask the owner first"
+
+
+async def test_what_a_dead_asker_left_is_withdrawn_once_its_time_is_over(
+    approvals: Approvals, ask: Ask, database: Database, clock: Clock
+) -> None:
+    asking = asyncio.ensure_future(ask())
+    number = (await waiting(approvals)).number
+    await withdraw_overdue(database, clock())
+    assert await waiting_numbers(database) == {number}
+    clock.advance(31)
+    await withdraw_overdue(database, clock())
+    assert await waiting_numbers(database) == frozenset()
+    assert (await asking).answer is Answer.TIMED_OUT
 
 
 async def test_nobodys_word_in_time_is_a_refusal(approvals: Approvals, ask: Ask) -> None:
-    assert await ask(seconds=0.05) is Answer.TIMED_OUT
+    assert (await ask(seconds=0.05)).answer is Answer.TIMED_OUT
     assert await approvals.waiting() == []
 
 
@@ -92,7 +115,7 @@ async def test_the_end_of_a_session_withdraws_its_questions(
     asking = asyncio.ensure_future(ask())
     number = (await waiting(approvals)).number
     await store.change("s1", lost(1, "gone"))
-    assert await asking is Answer.TIMED_OUT
+    assert (await asking).answer is Answer.TIMED_OUT
     with pytest.raises(SessionRefused):
         await approvals.answer(number, allow=True)
 

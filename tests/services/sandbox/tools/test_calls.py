@@ -85,6 +85,18 @@ async def test_a_call_that_needs_approval_waits_for_it(desk_world: DeskWorld, de
     assert not (await desk.call("memory_store", STORE)).failed  # for the whole session
 
 
+async def test_a_call_that_is_refused_is_told_what_the_operator_said(desk_world: DeskWorld, desk: Desk) -> None:
+    desk_world.agent(profile="asking")
+    await desk.pinfold.agents.load()
+    calling = asyncio.ensure_future(desk.call("memory_store", STORE))
+    async with asyncio.timeout(10):
+        while not (waiting := await desk.pinfold.approvals.waiting()):
+            await asyncio.sleep(0.01)
+    assert not waiting[0].every_time
+    await desk.pinfold.approvals.answer(waiting[0].number, allow=False, words="ask the owner first")
+    assert "the operator refused it: ask the owner first" in (await calling).text
+
+
 async def test_a_call_nobody_approves_in_time_is_refused(desk_world: DeskWorld, desk: Desk) -> None:
     desk_world.agent(profile="asking")
     await desk.pinfold.agents.load()
@@ -101,6 +113,8 @@ async def test_what_is_always_asked_is_asked_again(desk_world: DeskWorld, desk: 
     async with asyncio.timeout(10):
         while not (waiting := await desk.pinfold.approvals.waiting()):
             await asyncio.sleep(0.01)
+    assert waiting[0].every_time
+    assert waiting[0].rule.startswith("always_ask memory_store: asked every time, agent.toml:")
     await desk.pinfold.approvals.answer(waiting[0].number, allow=True, whole_session=True)
     assert not (await calling).failed
     assert (await desk.call("memory_store", STORE)).failed  # asked, and nobody answers
