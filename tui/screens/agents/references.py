@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui.figures import from_home, middle
+from tui.figures import middle
 from tui.glyphs import glyphs
 from tui.text import safe
 from tui.widgets.table import Cell, Column, Span, cell
@@ -41,7 +41,8 @@ def placed(references: Iterable[Reference]) -> tuple[PlacedReference, ...]:
 
 
 def _row(number: int, reference: Reference) -> PlacedReference:
-    where = f"{from_home(reference.file)}:{reference.line}" if reference.line else from_home(reference.file)
+    file = f"{reference.owner}/agent.toml" if reference.owner else "pinfold.toml"
+    where = f"{file}:{reference.line}" if reference.line else file if reference.file else ""
     stands = f"{reference.key} = {reference.value}" if reference.value else reference.key
     note = reference.fix if reference.hard and reference.fix else stands if reference.file else ""
     return PlacedReference(
@@ -53,9 +54,9 @@ def reference_columns() -> list[Column[PlacedReference]]:
     """The columns from left to right."""
     return [
         Column("hard", "KIND", lambda row, _: _kind(row), None, 6),
-        Column("text", "WHAT", lambda row, _: cell(row.text), None, 24, grow=4),
-        Column("note", "KEY, OR WHAT TO DO", lambda row, _: cell(row.note, "muted"), None, 18, grow=3, drop=1),
-        Column("where", "WHERE", lambda row, width: _middle(row.where, width), None, 16, grow=2, drop=2),
+        Column("text", "WHAT", lambda row, _: cell(row.text), None, 24, grow=3),
+        Column("note", "KEY, OR WHAT TO DO", lambda row, _: cell(row.note, "muted"), None, 18, grow=4, drop=1),
+        Column("where", "WHERE", lambda row, width: _middle(row.where, width), None, 18, grow=1, drop=2),
     ]
 
 

@@ -24,6 +24,7 @@ from tui.screens.archives.outline import MORE
 from tui.screens.archives.pages import Pages
 from tui.screens.archives.reading import Reading
 from tui.screens.frame import FrameScreen
+from tui.text import safe
 from tui.widgets.folding_table import FoldingTable
 from tui.widgets.list_pane import ListPane
 from tui.widgets.table import Table
@@ -264,7 +265,7 @@ class ArchivesScreen(FrameScreen):
         """What the palette offers beside the actions: every archive and operation by its id."""
         for entry in self._entries[:200]:
             yield (
-                f"archive: {entry.key}",
+                f"archive: {safe(entry.key)}",
                 f"{entry.kind} {entry.alias}, {entry.state}",
                 partial(self.show_archive, entry.key),
             )

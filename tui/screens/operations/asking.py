@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from tui.screens.operations.planning import PlanDialog
     from tui.underway import Undertaking
 
+_SECONDS = 4.0
+_UNDO_SECONDS = 15.0
+"""How long the way back is offered."""
+
 
 class Asking:
     """Asks for operations on one screen.
@@ -100,7 +104,8 @@ class Asking:
         if undertaking.failure is not None and hidden:
             self._host.report(undertaking.failure)
         elif operation is not None and operation.state.value == "done":
-            self._host.told(self._said(operation))
+            lasting = _UNDO_SECONDS if operation.kind == "delete" else _SECONDS
+            self._screen.app.notify(safe(self._said(operation)), timeout=lasting, markup=False)
             self._done(operation)
 
     def _said(self, operation: Operation) -> str:

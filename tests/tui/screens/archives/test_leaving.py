@@ -1,0 +1,33 @@
+"""Leaving Pinfold while an operation is under way."""
+
+from __future__ import annotations
+
+import asyncio
+
+from services.operations.running import Run
+from tests.tui.conftest import screens
+from tests.tui.screens.archives.conftest import agree, open_agents, until_shown
+
+
+async def waiting(run: Run) -> str:
+    """A step that is never done."""
+    while True:
+        run.tell("packing for ever")
+        await asyncio.sleep(0.01)
+
+
+async def test_leaving_takes_back_what_has_not_passed_its_point_of_no_return(staffed, monkeypatch) -> None:
+    from services.operations.purging import COURSE
+
+    with monkeypatch.context() as patch:
+        patch.setitem(COURSE.steps, "export", waiting)
+        async with screens(staffed) as (app, pilot):
+            await open_agents(app, pilot, "worker")
+            await pilot.press("D")
+            await agree(app, pilot)
+            await until_shown(app, pilot, "packing for ever")
+            await pilot.press("escape", "q", "right", "enter")
+    assert staffed.home.agent_file("worker").exists()
+    async with staffed.pinfold() as pinfold:
+        (operation,) = await pinfold.operations.all()
+        assert operation.state.value == "cancelled"
