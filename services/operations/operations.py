@@ -31,7 +31,7 @@ from services.operations.running import Attempt, Course, take_locks
 
 _COURSES: Mapping[Kind, Course] = {"rename": renaming.COURSE, "delete": purging.COURSE, "restore": reviving.COURSE}
 
-_TOLD_SECONDS = 0.08
+_TOLD_SECONDS = 0.05
 
 NewId = Callable[[int], str]
 """Makes an operation's id from the time, nanoseconds since 1970."""

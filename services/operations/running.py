@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 _LOCK_SECONDS = 5.0
 _PAUSE = 0.02
-_TOLD_SECONDS = 0.08
+_TOLD_SECONDS = 0.05
 
 
 class Cancelled(OperationError):
