@@ -19,6 +19,7 @@ async def test_hard_and_soft_references_are_listed_with_file_line_and_what_to_do
         await until_shown(app, pilot, "lead reads its memory")
         await until_shown(app, pilot, f"✗ hard  session {session.id} is running")
         await until_shown(app, pilot, "Stop it: pinfold sessions stop")
-        await until_shown(app, pilot, "  soft  lead reads its memory", "lead/agent.toml:10")
+        await until_shown(app, pilot, "  soft  lead reads its memory")
+        await until_shown(app, pilot, "lead/agent.toml:")
         agents(app).show_agent("lead")
         await until_shown(app, pilot, "Nothing names it")
