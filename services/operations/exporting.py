@@ -121,6 +121,7 @@ async def undo_export(house: House, operation: Operation) -> None:
             if not await house.calls.run(_remove_unbegun, archive.path):
                 warning = f"the unfinished archive {archive.id} is still there: {error}"
                 await house.journal.warn(operation.id, [warning])
+    await house.journal.name_archive(operation.id, "")
     await house.calls.run(remove_directory, own_directory(house.home, operation.id))
 
 

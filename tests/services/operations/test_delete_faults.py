@@ -101,7 +101,7 @@ class TestBeforeThePointOfNoReturn:
         await running.aclose()
         assert estate(world.home) == before
         (operation,) = await pinfold.operations.all()
-        assert operation.state is OperationState.CANCELLED
+        assert (operation.state, operation.archive) == (OperationState.CANCELLED, "")
         assert await pinfold.archives.list() == []
         assert await pinfold.operations.unfinished() == []
 
