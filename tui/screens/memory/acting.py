@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from tui.actions import Scope, in_scope
 from tui.screens.frame import FrameScreen
-from tui.screens.memory.asking_files import AskingFiles
-from tui.screens.memory.catalogue import fitting, making
-from tui.screens.memory.deleting import can_delete
-from tui.screens.memory.drafts import editable
-from tui.screens.memory.key_operations import EXPIRE
+from tui.screens.memory.changes.deleting import can_delete
+from tui.screens.memory.editing.drafts import editable
+from tui.screens.memory.editing.writing import Problem
+from tui.screens.memory.files.asking import AskingFiles
+from tui.screens.memory.operations.catalogue import fitting, making
+from tui.screens.memory.operations.keys import EXPIRE
 from tui.screens.memory.places import AgentRows, FoundRows, Place, ScopeKeys
-from tui.screens.memory.writing import Problem
 
 if TYPE_CHECKING:
-    from tui.screens.memory.changing import Changing
-    from tui.screens.memory.editing import Editing
+    from tui.screens.memory.changes.changing import Changing
+    from tui.screens.memory.editing.editing import Editing
     from tui.screens.memory.listing import Listing
     from tui.screens.memory.reading import Reading
     from tui.screens.memory.viewer import Viewer

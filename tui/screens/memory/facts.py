@@ -10,9 +10,9 @@ from rich.cells import cell_len, chop_cells
 
 from tui.figures import SECOND, ago, duration, moment, size
 from tui.glyphs import glyphs
+from tui.screens.memory.editing.writing import pretty
 from tui.screens.memory.items import Item, hidden
 from tui.screens.memory.places import ArchiveOf, ScopeKeys, StepsOf, shown_name
-from tui.screens.memory.writing import pretty
 from tui.text import safe
 from tui.widgets.status_rule import Part
 from tui.widgets.table import Cell, cell
@@ -55,7 +55,7 @@ async def read_content(pinfold: Pinfold, item: Item, *, reveal: bool) -> Content
     if isinstance(item.place, ArchiveOf) or hasattr(item.of, "content"):
         return await pinfold.calls.run(_content, item.of.content, "", whole, length, reveal)
     if isinstance(item.place, StepsOf):
-        from tui.screens.memory.context_operations import step_text
+        from tui.screens.memory.operations.contexts import step_text
 
         text = step_text(item)
         return await pinfold.calls.run(_content, text[:SHOWN], "object", len(text) <= SHOWN, len(text), reveal)

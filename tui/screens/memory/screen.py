@@ -15,11 +15,11 @@ from textual.widget import Widget
 from tui.actions import Scope
 from tui.keymap import bindings
 from tui.screens.memory.acting import ActingScreen
-from tui.screens.memory.catalogue import fitting
-from tui.screens.memory.changing import Changing
-from tui.screens.memory.editing import Editing
+from tui.screens.memory.changes.changing import Changing
+from tui.screens.memory.editing.editing import Editing
 from tui.screens.memory.items import Item
 from tui.screens.memory.listing import Listing
+from tui.screens.memory.operations.catalogue import fitting
 from tui.screens.memory.places import (
     AgentRows,
     ArchiveOf,

@@ -10,10 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from tui.glyphs import glyphs
-from tui.screens.memory.drafts import Draft, same
+from tui.screens.memory.editing.drafts import Draft, same
+from tui.screens.memory.editing.writing import Form, Problem, typed_json, typed_text
 from tui.screens.memory.facts import Content, content_lines, fact_parts
 from tui.screens.memory.items import Item
-from tui.screens.memory.writing import Form, Problem, typed_json, typed_text
 from tui.widgets.lines_view import LinesView
 from tui.widgets.pane import Pane
 from tui.widgets.status_rule import Part, StatusRule
@@ -22,7 +22,7 @@ from tui.widgets.title_line import TitleLine
 if TYPE_CHECKING:
     from textual.widgets import TextArea
 
-    from tui.screens.memory.text_editor import TextEditor
+    from tui.screens.memory.editing.text_editor import TextEditor
 
 
 _MARGIN = 3
@@ -106,7 +106,7 @@ class Viewer(Pane):
 
     async def begin(self, draft: Draft) -> None:
         """Edit a row."""
-        from tui.screens.memory.text_editor import TextEditor
+        from tui.screens.memory.editing.text_editor import TextEditor
 
         self.draft, self.diverged = draft, False
         if self._editor is None:

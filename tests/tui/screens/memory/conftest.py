@@ -18,8 +18,8 @@ from tests.support.sessions import World, cleaned_up
 from tests.tui.conftest import screens, shown, until
 from tui.app import PinfoldApp
 from tui.screens.memory import MemoryScreen
-from tui.screens.memory.catalogue import OPERATIONS
-from tui.screens.memory.operation_dialogs import OperationForm
+from tui.screens.memory.operations.catalogue import OPERATIONS
+from tui.screens.memory.operations.choosing import OperationForm
 from tui.screens.memory.places import Place, ScopeKeys
 from tui.widgets.choice import Choice
 from tui.widgets.typing_line import TypingLine

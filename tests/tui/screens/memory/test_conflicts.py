@@ -8,8 +8,8 @@ from services.memory import MISSING, Block, Draft
 from tests.tui.conftest import shown
 from tests.tui.screens.memory.conftest import Desk
 from tui.screens.dialog import Confirm
+from tui.screens.memory.editing.saving import ResolveConflict, SaveChange
 from tui.screens.memory.places import AgentRows, CoreBlocksOf
-from tui.screens.memory.saving import ResolveConflict, SaveChange
 
 
 async def begin(desk: Desk, text: str) -> None:

@@ -9,8 +9,8 @@ from services.memory import Block, Draft
 from tests.tui.conftest import shown
 from tests.tui.screens.memory.conftest import USER, Desk
 from tui.screens.dialog import Confirm
+from tui.screens.memory.editing.saving import SaveChange
 from tui.screens.memory.places import AgentRows, CoreBlocksOf
-from tui.screens.memory.saving import SaveChange
 
 SECRET = "ghp_" + "a" * 36
 

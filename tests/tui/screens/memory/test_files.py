@@ -10,8 +10,8 @@ import msgspec
 from services.memory import Draft
 from tests.tui.conftest import shown
 from tests.tui.screens.memory.conftest import USER, Desk
-from tui.screens.memory.file_dialogs import AskFile
-from tui.screens.memory.files import Transfer
+from tui.screens.memory.files.dialogs import AskFile
+from tui.screens.memory.files.files import Transfer
 from tui.screens.memory.places import AgentRows
 
 

@@ -10,8 +10,8 @@ import pytest
 from services.memory import Block, Draft
 from tests.tui.conftest import shown
 from tests.tui.screens.memory.conftest import USER, Desk
+from tui.screens.memory.editing.writing import drawable, read_typed_json, read_typed_text, typed_json, typed_text
 from tui.screens.memory.places import AgentRows, ArchiveOf, CoreBlocksOf
-from tui.screens.memory.writing import drawable, read_typed_json, read_typed_text, typed_json, typed_text
 
 NASTY = "a\x1b[2J\x1b]52;c;aGk=\x07\x9b31m\u202elive\u2066 \x00\t[/bold] e\u0301 \U0001f1e9\U0001f1ea \u65e5\u672c\\n"
 ACTING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

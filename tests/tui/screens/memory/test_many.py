@@ -12,8 +12,8 @@ from services.memory.scopes import rows
 from tests.tui.conftest import shown
 from tests.tui.screens.memory.conftest import USER, Desk
 from tui.screens.dialog import Confirm
-from tui.screens.memory.deleting import DeleteMatching
-from tui.screens.memory.moving import MoveKeys
+from tui.screens.memory.changes.deleting import DeleteMatching
+from tui.screens.memory.changes.moving import MoveKeys
 from tui.screens.memory.places import AgentRows
 
 CHAT = Scope.parse("chat:9")

@@ -11,10 +11,10 @@ from services.memory import Block, Draft, Scope
 from tests.tui.conftest import shown
 from tests.tui.screens.memory.conftest import USER, Desk
 from tui.actions import BY_ID
-from tui.screens.memory.catalogue import OPERATIONS
-from tui.screens.memory.doing import Subject
+from tui.screens.memory.changes.doing import Subject
 from tui.screens.memory.items import Item, key_item
-from tui.screens.memory.operation_dialogs import ChooseOperation
+from tui.screens.memory.operations.catalogue import OPERATIONS
+from tui.screens.memory.operations.choosing import ChooseOperation
 from tui.screens.memory.places import AgentRows, ArchiveOf, CoreBlocksOf, OpenContexts, ScopeKeys, StepsOf
 
 

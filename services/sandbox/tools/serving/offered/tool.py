@@ -69,7 +69,7 @@ class Reach:
         Raises:
             PinfoldError: It cannot be reached.
         """
-        return self.stores.memories.of(self.grant.agent)
+        return self.stores.memories.of(self.grant.agent, actor=f"agent:{self.grant.agent}")
 
     def readable(self, wanted: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Aliases whose memory the call reads: of those wanted, or of all, what the token allows."""

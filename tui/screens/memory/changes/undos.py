@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from services.errors import ChangedMeanwhile
 from tui.host import host, key_of
 from tui.screens.dialog import Confirm
-from tui.screens.memory.doing import Outcome, Undo
+from tui.screens.memory.changes.doing import Outcome, Undo
 
 if TYPE_CHECKING:
     from tui.screens.frame import FrameScreen

@@ -9,8 +9,8 @@ from services.memory import Snapshot
 from tui.figures import counted
 from tui.host import Host, host
 from tui.screens.dialog import Confirm
-from tui.screens.memory.doing import Outcome
-from tui.screens.memory.file_dialogs import AskFile, FileAnswer
+from tui.screens.memory.changes.doing import Outcome
+from tui.screens.memory.files.dialogs import AskFile, FileAnswer
 from tui.screens.memory.items import key_name
 from tui.screens.memory.places import AgentRows, ScopeKeys, shown_name
 from tui.screens.memory.sources import pattern_of
@@ -18,8 +18,8 @@ from tui.screens.memory.sources import pattern_of
 if TYPE_CHECKING:
     from services.memory import Scope
     from tui.screens.frame import FrameScreen
-    from tui.screens.memory.changing import Changing
-    from tui.screens.memory.files import Transfer
+    from tui.screens.memory.changes.changing import Changing
+    from tui.screens.memory.files.files import Transfer
 
 _LISTED = 50
 
@@ -116,7 +116,7 @@ class AskingFiles:
         self._screen.app.push_screen(dialog, chosen)
 
     async def _ask_restore(self, scope: Scope, answer: FileAnswer) -> None:
-        from tui.screens.memory.files import Transfer
+        from tui.screens.memory.files.files import Transfer
 
         pinfold = self._host.pinfold
         snapshot = await Transfer(pinfold, lambda _: None).read_snapshot(answer.path)

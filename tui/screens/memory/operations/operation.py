@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from services.errors import InputRefused
-from tui.screens.memory.doing import Outcome, Subject, Values
+from tui.screens.memory.changes.doing import Outcome, Subject, Values
+from tui.screens.memory.editing.writing import read_loosely
 from tui.screens.memory.items import Item
 from tui.screens.memory.places import Place
-from tui.screens.memory.writing import read_loosely
 
 
 @dataclass(frozen=True)

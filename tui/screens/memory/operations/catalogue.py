@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from tui.screens.memory import agent_operations, block_operations, context_operations, key_operations, list_operations
 from tui.screens.memory.items import Item
-from tui.screens.memory.operations import Operation
+from tui.screens.memory.operations import agents, blocks, contexts, keys, lists
+from tui.screens.memory.operations.operation import Operation
 from tui.screens.memory.places import AgentRows, ArchiveOf, CoreBlocksOf, OpenContexts, Place, ScopeKeys
 
 OPERATIONS: tuple[Operation, ...] = (
-    *key_operations.OPERATIONS,
-    *list_operations.OPERATIONS,
-    *agent_operations.OPERATIONS,
-    *block_operations.OPERATIONS,
-    *context_operations.OPERATIONS,
+    *keys.OPERATIONS,
+    *lists.OPERATIONS,
+    *agents.OPERATIONS,
+    *blocks.OPERATIONS,
+    *contexts.OPERATIONS,
 )
 
 
@@ -25,13 +25,13 @@ def making(place: Place | None, item: Item | None) -> Operation | None:
     """The operation that makes something new in a place."""
     match place:
         case ScopeKeys():
-            return key_operations.SET
+            return keys.SET
         case AgentRows():
-            return agent_operations.STORE
+            return agents.STORE
         case ArchiveOf():
-            return block_operations.INSERT
+            return blocks.INSERT
         case CoreBlocksOf():
-            return block_operations.APPEND if item is not None else None
+            return blocks.APPEND if item is not None else None
         case OpenContexts():
-            return context_operations.OPERATIONS[0]
+            return contexts.OPERATIONS[0]
     return None

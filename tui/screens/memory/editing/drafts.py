@@ -10,12 +10,8 @@ import msgspec
 from services.errors import ChangedMeanwhile, InputRefused, NothingThere
 from services.memory import MISSING, Block, from_json
 from tui.figures import size
-from tui.screens.memory.agent_operations import redrafted, undo_rows
-from tui.screens.memory.block_operations import tenant_of, undo_block
-from tui.screens.memory.doing import Undo, change_keys, log
-from tui.screens.memory.items import Item
-from tui.screens.memory.places import AgentRows, CoreBlocksOf, Place, ScopeKeys
-from tui.screens.memory.writing import (
+from tui.screens.memory.changes.doing import Undo, change_keys, log
+from tui.screens.memory.editing.writing import (
     EDITABLE,
     Form,
     Problem,
@@ -25,6 +21,10 @@ from tui.screens.memory.writing import (
     typed_json,
     typed_text,
 )
+from tui.screens.memory.items import Item
+from tui.screens.memory.operations.agents import redrafted, undo_rows
+from tui.screens.memory.operations.blocks import tenant_of, undo_block
+from tui.screens.memory.places import AgentRows, CoreBlocksOf, Place, ScopeKeys
 
 if TYPE_CHECKING:
     from services.memory import Json

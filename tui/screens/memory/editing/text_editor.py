@@ -6,7 +6,7 @@ from textual.document._document import EditResult
 from textual.document._edit import Edit
 from textual.widgets import TextArea
 
-from tui.screens.memory.writing import Form, drawable
+from tui.screens.memory.editing.writing import Form, drawable
 
 
 class TextEditor(TextArea):

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from services.memory import ScopeKind, StepType
-from tui.screens.memory.doing import Outcome, Subject, Values, log
+from tui.screens.memory.changes.doing import Outcome, Subject, Values, log
+from tui.screens.memory.editing.writing import read_loosely
 from tui.screens.memory.items import Item
-from tui.screens.memory.key_operations import shown
-from tui.screens.memory.operations import Operation, Parameter
+from tui.screens.memory.operations.keys import shown
+from tui.screens.memory.operations.operation import Operation, Parameter
 from tui.screens.memory.places import OpenContexts, Place, ScopeKeys, StepsOf
-from tui.screens.memory.writing import read_loosely
 
 _COPY = Parameter(
     "copy", "Begin with", read=lambda typed: typed == "copy", options=(("copy", "the parent's keys"), ("no", "nothing"))

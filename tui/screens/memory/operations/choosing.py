@@ -16,8 +16,8 @@ from textual.widgets import Button, Input, Static
 from services.errors import PinfoldError
 from tui.host import host
 from tui.screens.dialog import Dialog
-from tui.screens.memory.doing import Outcome, Subject
-from tui.screens.memory.operations import Operation, Parameter
+from tui.screens.memory.changes.doing import Outcome, Subject
+from tui.screens.memory.operations.operation import Operation, Parameter
 from tui.text import safe
 from tui.widgets.choice import Choice
 from tui.widgets.field import Field

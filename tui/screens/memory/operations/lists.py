@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tui.figures import counted
-from tui.screens.memory.doing import Outcome, Subject, Values, change_keys
+from tui.screens.memory.changes.doing import Outcome, Subject, Values, change_keys
 from tui.screens.memory.items import Item
-from tui.screens.memory.key_operations import changed, in_scope, namespace_of, scope_of, shown
-from tui.screens.memory.operations import KEY, TTL, VALUE, VALUES, Operation, Parameter, read_whole
+from tui.screens.memory.operations.keys import changed, in_scope, namespace_of, scope_of, shown
+from tui.screens.memory.operations.operation import KEY, TTL, VALUE, VALUES, Operation, Parameter, read_whole
 from tui.screens.memory.places import Place
 
 _FIRST, _LAST = -1, 1

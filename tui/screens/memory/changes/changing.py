@@ -10,22 +10,23 @@ from services.errors import InputRefused
 from services.memory import Listing as RowListing
 from tui.host import Host, host, key_of
 from tui.screens.dialog import Confirm
-from tui.screens.memory import agent_operations, deleting, key_operations
-from tui.screens.memory.catalogue import fitting
-from tui.screens.memory.doing import Outcome, Subject
+from tui.screens.memory.changes import deleting
+from tui.screens.memory.changes.doing import Outcome, Subject
+from tui.screens.memory.changes.undos import Undos
 from tui.screens.memory.items import Item, hidden
 from tui.screens.memory.listing import Listing
-from tui.screens.memory.operations import Operation
+from tui.screens.memory.operations import agents, keys
+from tui.screens.memory.operations.catalogue import fitting
+from tui.screens.memory.operations.operation import Operation
 from tui.screens.memory.places import AgentRows, FoundRows, Place, ScopeKeys
 from tui.screens.memory.reading import Reading
 from tui.screens.memory.sources import pattern_of
-from tui.screens.memory.undos import Undos
 
 if TYPE_CHECKING:
     from services.memory import Scope
     from tui.screens.frame import FrameScreen
-    from tui.screens.memory.file_dialogs import FileAnswer
-    from tui.screens.memory.files import Transfer
+    from tui.screens.memory.files.dialogs import FileAnswer
+    from tui.screens.memory.files.files import Transfer
 
 _SAID = 160
 
@@ -116,7 +117,7 @@ class Changing:
 
     def ask(self, operation: Operation) -> None:
         """Ask for what an operation needs, and do it."""
-        from tui.screens.memory.operation_dialogs import OperationForm
+        from tui.screens.memory.operations.choosing import OperationForm
 
         subject = self.subject()
 
@@ -127,7 +128,7 @@ class Changing:
 
     def choose(self) -> None:
         """Let the operator choose among all operations that make sense."""
-        from tui.screens.memory.operation_dialogs import ChooseOperation
+        from tui.screens.memory.operations.choosing import ChooseOperation
 
         place, item = self.at()
         operations = fitting(place, item)
@@ -150,12 +151,12 @@ class Changing:
 
     def pin(self) -> None:
         """Pin the row under the cursor, or take the pin out."""
-        self.perform("pin", partial(agent_operations.pin, self.subject()))
+        self.perform("pin", partial(agents.pin, self.subject()))
 
     def count(self, by: int) -> None:
         """Count the integer under the cursor up or down by one."""
         subject = self.subject()
-        operation = next(each for each in key_operations.OPERATIONS if each.id == ("incr" if by > 0 else "decr"))
+        operation = next(each for each in keys.OPERATIONS if each.id == ("incr" if by > 0 else "decr"))
         values = {"key": subject.key, "amount": 1, "ttl": None}
         self.perform("count", lambda: operation.run(subject, values))
 
@@ -200,7 +201,7 @@ class Changing:
 
     def move(self) -> None:
         """Ask where to, then move the keys concerned."""
-        from tui.screens.memory import moving
+        from tui.screens.memory.changes import moving
 
         subject, ids = self.subject(), self._ids()
         assert isinstance(subject.place, ScopeKeys)
@@ -222,7 +223,7 @@ class Changing:
             self._host.begin(self._screen, "memory file", self._transfer, work, answer)
 
     async def _transfer(self, work: Callable[[Transfer, FileAnswer], Awaitable[Outcome]], answer: FileAnswer) -> None:
-        from tui.screens.memory.files import Transfer
+        from tui.screens.memory.files.files import Transfer
 
         self.transfer = Transfer(self._host.pinfold, self._listing.say)
         self._screen.refresh_bindings()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from services.errors import ChangedMeanwhile, NothingThere
 from services.memory import CONVERSATION, CORE, DAILY, Draft, Retention, Row
 from tui.figures import counted, size
-from tui.screens.memory.doing import Outcome, Subject, Undo, Values, log
+from tui.screens.memory.changes.doing import Outcome, Subject, Undo, Values, log
 from tui.screens.memory.items import Item
-from tui.screens.memory.operations import KEY, NEW_KEY, Operation, Parameter, read_fraction
+from tui.screens.memory.operations.operation import KEY, NEW_KEY, Operation, Parameter, read_fraction
 from tui.screens.memory.places import AgentRows, Place
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from services.memory import Move, Scope
 from tui.figures import counted
 from tui.host import host
 from tui.screens.dialog import Dialog
-from tui.screens.memory.doing import Outcome, Subject, log, taking_back
+from tui.screens.memory.changes.doing import Outcome, Subject, log, taking_back
 from tui.screens.memory.items import key_name
 from tui.screens.memory.places import ScopeKeys
 from tui.text import safe

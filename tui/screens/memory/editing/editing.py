@@ -9,12 +9,12 @@ from services.memory import MISSING
 from tui.diff import diff_lines
 from tui.host import Host, host
 from tui.screens.dialog import Confirm
-from tui.screens.memory.doing import Outcome
-from tui.screens.memory.drafts import Draft, editable, open_draft, over, read_now, same, shown, write
+from tui.screens.memory.changes.doing import Outcome
+from tui.screens.memory.editing.drafts import Draft, editable, open_draft, over, read_now, same, shown, write
+from tui.screens.memory.editing.saving import Choice, ResolveConflict, SaveChange
+from tui.screens.memory.editing.writing import Problem
 from tui.screens.memory.items import Item, hidden
 from tui.screens.memory.places import ScopeKeys
-from tui.screens.memory.saving import Choice, ResolveConflict, SaveChange
-from tui.screens.memory.writing import Problem
 from tui.widgets.table import cell
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from services.memory import MISSING
 from tui.figures import counted
-from tui.screens.memory.doing import Outcome, Subject, Values, change_keys
+from tui.screens.memory.changes.doing import Outcome, Subject, Values, change_keys
+from tui.screens.memory.editing.writing import pretty
 from tui.screens.memory.items import Item, hidden
-from tui.screens.memory.operations import AMOUNT, KEY, NEW_KEY, TTL, VALUE, Operation, Parameter, read_object
+from tui.screens.memory.operations.operation import AMOUNT, KEY, NEW_KEY, TTL, VALUE, Operation, Parameter, read_object
 from tui.screens.memory.places import Place, ScopeKeys
-from tui.screens.memory.writing import pretty
 
 if TYPE_CHECKING:
     from services.memory import Namespace, Recorded, Scope
@@ -179,7 +179,7 @@ async def _stats(subject: Subject, _: Values) -> Outcome:
 
 
 def _names(typed: str) -> list[str]:
-    from tui.screens.memory.operations import read_values
+    from tui.screens.memory.operations.operation import read_values
 
     return [str(name) for name in read_values(typed)]
 

@@ -15,9 +15,9 @@ from services.errors import PinfoldError
 from tui.figures import counted
 from tui.host import host
 from tui.screens.dialog import Confirm, Dialog
-from tui.screens.memory import agent_operations, block_operations
-from tui.screens.memory.doing import Outcome, Subject, change_keys
+from tui.screens.memory.changes.doing import Outcome, Subject, change_keys
 from tui.screens.memory.items import key_name
+from tui.screens.memory.operations import agents, blocks
 from tui.screens.memory.places import AgentRows, ArchiveOf, Place, ScopeKeys
 from tui.text import safe
 from tui.widgets.field import Field
@@ -65,9 +65,9 @@ async def delete(subject: Subject, ids: Sequence[str]) -> Outcome:
     if isinstance(place, ScopeKeys):
         count, undo = await change_keys(pinfold, place.scope, list(ids), "del", lambda keys: keys.delete_many(ids))
     elif isinstance(place, AgentRows):
-        count, undo = await agent_operations.forget(pinfold, place.alias, ids)
+        count, undo = await agents.forget(pinfold, place.alias, ids)
     else:
-        count, undo = await block_operations.delete_entries(subject, ids)
+        count, undo = await blocks.delete_entries(subject, ids)
     return Outcome(f"{counted(count, 'row')} deleted", undo=undo)
 
 

@@ -1,0 +1,1 @@
+"""Changes beside editing: shown first where many rows go, done, logged, and taken back."""

@@ -1,0 +1,1 @@
+"""Editing a value: typed, checked, compared, saved, and held against what others changed meanwhile."""

@@ -1,0 +1,1 @@
+"""Files that keys and rows are written to and read from."""

@@ -1,0 +1,1 @@
+"""What can be done with what memory holds, one file a kind of place."""
