@@ -150,9 +150,10 @@ class Underway:
             else:
                 assert undertaking.plan is not None
                 steps = operations.carry_out(undertaking.plan)
-            await self._follow(undertaking, steps)
-            if undertaking.operation is not None:
-                await self._settle(undertaking, await operations.get(undertaking.operation.id))
+            try:
+                await self._follow(undertaking, steps)
+            finally:
+                await self._look(undertaking, operations)
         except PinfoldError as error:
             undertaking.failure = error
             if not quiet:
@@ -171,9 +172,13 @@ class Underway:
                 if undertaking.stopping:
                     return
 
-    async def _settle(self, undertaking: Undertaking, operation: Operation) -> None:
+    async def _look(self, undertaking: Undertaking, operations: Operations) -> None:
+        """Read how it ended."""
+        if undertaking.operation is None:
+            return
         from services.operations import Progress
 
+        operation = await operations.get(undertaking.operation.id)
         undertaking.progress = Progress(operation=operation)
         if operation.state.value != "done":
             return

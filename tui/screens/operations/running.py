@@ -80,8 +80,12 @@ class RunningOperation(Dialog[None]):
 
     def _standing(self) -> str:
         undertaking, operation = self._undertaking, self._undertaking.operation
+        if undertaking.failure is not None and operation is None:
+            return "It was not begun, and nothing was changed."
         if undertaking.failure is not None:
             return f"It failed; screen {key_of(self, 'app.archives')} lists it, and retries it."
+        if undertaking.ended and operation is not None and operation.committed:
+            return f"It was left on the way; screen {key_of(self, 'app.archives')} lists it, and retries it."
         if undertaking.ended:
             return "It is stopped, and nothing was changed."
         if undertaking.stopping:

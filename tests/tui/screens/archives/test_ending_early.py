@@ -1,9 +1,10 @@
-"""Leaving Pinfold while an operation is under way."""
+"""Operations that do not end as planned: Pinfold is left on the way, or a step fails."""
 
 from __future__ import annotations
 
 import asyncio
 
+from services.errors import OperationError
 from services.operations.running import Run
 from tests.tui.conftest import screens
 from tests.tui.screens.archives.conftest import agree, open_agents, until_shown
@@ -31,3 +32,24 @@ async def test_leaving_takes_back_what_has_not_passed_its_point_of_no_return(sta
     async with staffed.pinfold() as pinfold:
         (operation,) = await pinfold.operations.all()
         assert operation.state.value == "cancelled"
+
+
+async def failing(_: Run) -> str:
+    """A step that fails."""
+    raise OperationError("the disk is full", fix="Free some space.")
+
+
+async def test_a_step_that_fails_says_why_and_where_it_goes_on(staffed, monkeypatch) -> None:
+    from services.operations.purging import COURSE
+
+    with monkeypatch.context() as patch:
+        patch.setitem(COURSE.steps, "seal", failing)
+        async with screens(staffed) as (app, pilot):
+            await open_agents(app, pilot, "worker")
+            await pilot.press("D")
+            await agree(app, pilot)
+            await until_shown(
+                app, pilot, "✗ failed    seal the archive", "the disk is full", "It failed; screen 4 lists it"
+            )
+            await pilot.press("escape", "4")
+            await until_shown(app, pilot, "Under way 1", "seal the archive: the disk is full")
