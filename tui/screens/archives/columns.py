@@ -31,7 +31,7 @@ def entry_columns(now: Callable[[], int], checking: Checking) -> list[Column[Ent
         Column("state", "STATE", lambda e, _: state_cell(e), lambda e: e.state, 13),
         Column("age", "AGE", lambda e, _: cell(ago(e.created_at, now())), lambda e: -e.created_at, 4, right=True),
         Column("size", "SIZE", lambda e, _: _size(e), lambda e: e.size, 5, right=True, drop=3),
-        Column("verified", "VERIFIED", lambda e, _: _verified(e, now(), checking), None, 12, drop=4),
+        Column("verified", "VERIFIED", lambda e, _: _verified(e, now(), checking), None, 13, drop=4),
         Column("by", "WHO", lambda e, _: cell(e.by, "muted"), lambda e: e.by, 8, drop=2),
         Column("note", "NOTE", lambda e, _: cell(e.note, "muted"), None, 10, grow=5, drop=1),
     ]
@@ -60,7 +60,7 @@ def _verified(entry: Entry, now: int, checking: Checking) -> Cell:
     when = ago(archive.verified_at, now)
     if archive.intact:
         return (Span(f"{glyphs().done} intact {when}", "good"),)
-    return (Span(f"{glyphs().failed} not {when}", "bad"),)
+    return (Span(f"{glyphs().failed} differs {when}", "bad"),)
 
 
 def unfinished_columns(now: Callable[[], int], running: Callable[[str], Undertaking | None]) -> list[Column[Operation]]:

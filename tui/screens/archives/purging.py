@@ -52,7 +52,7 @@ class Purge(Dialog[bool]):
         super().__init__(id="purge")
         self._archives = tuple(archives)
         self._word = word_to_type(archives)
-        self._typed = TypingLine(placeholder=safe(self._word), id="typed")
+        self._typed = TypingLine(id="typed")
 
     def compose(self) -> ComposeResult:
         """Lay out what goes, the question and the buttons."""
