@@ -74,14 +74,24 @@ def test_a_fault_while_drawing_ends_the_screens_with_one_line_and_the_terminal_a
 
 def test_a_home_that_cannot_be_opened_is_explained_after_the_screens(tmp_path) -> None:
     home = Home(tmp_path / "home")
+    home.database_file.mkdir(parents=True)
+    home.agents_dir.mkdir()
+    with pinfold(home) as terminal:
+        assert terminal.wait_for_exit() == 1
+        assert "it cannot be opened" in terminal.text()
+        assert "Traceback" not in terminal.text()
+        assert terminal.is_echoing()
+
+
+def test_a_damaged_database_is_set_aside_and_told(tmp_path) -> None:
+    home = Home(tmp_path / "home")
     home.state_dir.mkdir(parents=True)
     home.agents_dir.mkdir()
     home.database_file.write_bytes(b"not a database at all, but long enough to look like one" * 40)
     with pinfold(home) as terminal:
-        assert terminal.wait_for_exit() == 1
-        assert "it is not a database" in terminal.text()
-        assert "Traceback" not in terminal.text()
-        assert terminal.is_echoing()
+        terminal.wait_for("the database was damaged")
+        (aside,) = home.state_dir.glob("pinfold.db.damaged-*")
+        assert aside.read_bytes().startswith(b"not a database")
 
 
 # the terminal

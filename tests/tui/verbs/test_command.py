@@ -70,13 +70,14 @@ def test_a_home_that_is_a_file_is_refused(tmp_path: Path, nowhere: Command) -> N
     assert "not a directory" in nowhere("--home", str(file), "agents", "list", status=1).stderr
 
 
-def test_a_damaged_database_is_one_line(pinfold: Command) -> None:
+def test_a_damaged_database_is_set_aside_in_one_line(pinfold: Command) -> None:
     pinfold.home.state_dir.mkdir()
     pinfold.home.database_file.write_bytes(b"not a database at all" * 100)
-    done = pinfold("sessions", "list", status=1)
-    assert "database" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    pinfold.home.database_file.unlink()
+    (told,) = pinfold("sessions", "list").stderr.splitlines()
+    (aside,) = pinfold.home.state_dir.glob("pinfold.db.damaged-*")
+    assert told.startswith(f"pinfold: the database was damaged: it is set aside as {aside}")
+    assert not pinfold("sessions", "list").stderr
+    aside.unlink()
 
 
 def test_a_fault_of_pinfold_is_a_line_on_stderr_and_a_traceback_in_the_log(pinfold: Command) -> None:
