@@ -21,6 +21,7 @@ class Scope(StrEnum):
     ARCHIVES = "screen 4, archives"
     LOG = "in a log pane"
     ACTIVITY = "in the activity drawer"
+    APPROVALS = "while answering approvals"
 
 
 _SCREENS = (Scope.AGENTS, Scope.MEMORY, Scope.SANDBOXES, Scope.ARCHIVES)
@@ -30,6 +31,7 @@ NESTINGS: tuple[frozenset[Scope], ...] = (
     *(frozenset({Scope.EVERYWHERE, screen, Scope.LIST}) for screen in _SCREENS),
     frozenset({Scope.EVERYWHERE, Scope.AGENTS, Scope.FORM}),
     *(frozenset({Scope.EVERYWHERE, screen, Scope.ACTIVITY, Scope.LIST}) for screen in _SCREENS),
+    frozenset({Scope.APPROVALS, Scope.LIST}),
 )
 """Which scopes can be active at the same moment, so which actions may not share a key."""
 
@@ -82,6 +84,9 @@ ACTIONS: tuple[Action, ...] = (
         ("a",),
         Scope.EVERYWHERE,
         80,
+    ),
+    Action(
+        "app.approvals", "answer", "Answer what agents ask: calls that wait for your word", ("A",), Scope.EVERYWHERE, 1
     ),
     Action(
         "app.commands",
@@ -236,6 +241,17 @@ ACTIONS: tuple[Action, ...] = (
         Scope.ACTIVITY,
         20,
     ),
+    # while answering approvals
+    Action("approval.allow", "allow once", "Allow this call", ("y",), Scope.APPROVALS),
+    Action(
+        "approval.allow_session",
+        "whole session",
+        "Allow this call, and ask no more for its tool in this session",
+        ("s",),
+        Scope.APPROVALS,
+    ),
+    Action("approval.refuse", "refuse", "Refuse this call, and say why if you like", ("r",), Scope.APPROVALS),
+    Action("approval.next", "next", "Go to the next call that waits", ("n",), Scope.APPROVALS),
 )
 
 BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}

@@ -22,6 +22,7 @@ from textual.worker import Worker
 from services.errors import PinfoldError
 from themes import style_sheets
 from tui.actions import Scope
+from tui.announcing import Announcing
 from tui.ascii_filter import AsciiFilter
 from tui.bridge import Bridge
 from tui.figures import counted
@@ -103,6 +104,7 @@ class PinfoldApp(App[None]):
         """Open the services once the first frame is out."""
         self.add_mode(self.DEFAULT_MODE, modes.agents)
         self.store.interface_changed.subscribe(self, self._apply_interface)
+        self.store.approvals_changed.subscribe(self, Announcing(self).look)
         if not self.is_headless:
             for number in (signal.SIGTERM, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(number, self.exit, None, 128 + number)
@@ -133,9 +135,7 @@ class PinfoldApp(App[None]):
 
     def _complain(self, problems: Sequence[str]) -> None:
         text = "\n".join(safe(problem) for problem in problems)
-        self.notify(
-            text, title="Not all of your interface settings can be used", severity="warning", timeout=12, markup=False
-        )
+        self.notify(text, title="Some interface settings cannot be used", severity="warning", timeout=12, markup=False)
 
     async def on_unmount(self) -> None:
         """Let the services close, but not for long; sessions go on."""
@@ -181,13 +181,9 @@ class PinfoldApp(App[None]):
             self.notify(safe(text), title=safe(error.what), severity="error", timeout=10, markup=False)
             return
         log.error("unexpected error", exc_info=error)
-        self.notify(
-            f"{type(error).__name__}; the details are in state/pinfold.log",
-            title="Something in Pinfold itself went wrong",
-            severity="error",
-            timeout=10,
-            markup=False,
-        )
+        text = f"{type(error).__name__}; the details are in state/pinfold.log"
+        title = "Something in Pinfold itself went wrong"
+        self.notify(text, title=title, severity="error", timeout=10, markup=False)
 
     def told(self, text: str) -> None:
         """Say in passing what was done."""
@@ -243,6 +239,14 @@ class PinfoldApp(App[None]):
         """Open or close the activity drawer."""
         if isinstance(self.screen, FrameScreen):
             await self.screen.toggle_activity()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what makes sense now."""
+        return bool(self.store.approvals) if action == "approvals" else super().check_action(action, parameters)
+
+    def action_approvals(self, number: int = 0) -> None:
+        """Show the calls that wait for an answer; by number, or the one that is nearest."""
+        modes.show_approvals(self, number)
 
     # ── from one screen to another ────────────────────────────────────────────────────────────────────────────
 

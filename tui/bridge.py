@@ -51,17 +51,20 @@ class Bridge:
     async def _fill(self, pinfold: Pinfold) -> None:
         self._await("sessions")
         await self._take_in_sessions(pinfold)
+        await self._take_in_approvals(pinfold)
         self._await("agents")
         self._take_in_agents(pinfold)
         self._take_in_engines(pinfold)
         self._await("")
 
     async def _take_in(self, pinfold: Pinfold, batch: Iterable[Event]) -> None:
-        from services.activity import ActivityGrew, AgentsChanged, EngineChanged, SessionChanged
+        from services.activity import ActivityGrew, AgentsChanged, ApprovalsChanged, EngineChanged, SessionChanged
 
         kinds = {type(event) for event in batch}
         if SessionChanged in kinds:
             await self._take_in_sessions(pinfold)
+        if ApprovalsChanged in kinds:
+            await self._take_in_approvals(pinfold)
         if AgentsChanged in kinds:
             self._take_in_agents(pinfold)
         if EngineChanged in kinds:
@@ -73,6 +76,9 @@ class Bridge:
         changes = await pinfold.sandboxes.changed_since(self._revision)
         self._revision = changes.revision
         self._store.put_sessions(changes.sessions, changes.removed)
+
+    async def _take_in_approvals(self, pinfold: Pinfold) -> None:
+        self._store.put_approvals(await pinfold.approvals.waiting())
 
     def _take_in_agents(self, pinfold: Pinfold) -> None:
         self._store.put_agents(pinfold.agents.all())

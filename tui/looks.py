@@ -16,6 +16,7 @@ LOOKS: dict[str, tuple[str, Tone]] = {
     "creating": ("busy", "accent"),
     "starting": ("busy", "accent"),
     "running": ("running", "good"),
+    "waiting": ("waiting", "warn"),
     "stopping": ("stopping", "warn"),
     "stopped": ("stopped", "muted"),
     "exited": ("done", "muted"),

@@ -98,7 +98,10 @@ def exit_cell(row: SessionRow) -> Cell:
 
 
 def last_cell(row: SessionRow, now: int) -> Cell:
-    """What a session waits for or died of, else when it last did something."""
+    """What a session asks for, is about or died of, else when it last did something."""
+    if state_word(row) == "waiting":
+        more = f" and {len(row.asking) - 1} more" if len(row.asking) > 1 else ""
+        return cell(f"asks: {row.asking[0].tool}{more}", "warn")
     if row.detail:
         return cell(row.detail, "warn" if row.orphan else "")
     if row.live:

@@ -9,8 +9,9 @@ from tui.widgets.table import Cell, Span
 
 
 def state_word(row: SessionRow) -> str:
-    """The word for the state of a row."""
-    return row.state.value if row.state is not None else "orphan"
+    """The word for the state of a row; one that runs and asks the operator waits."""
+    word = row.state.value if row.state is not None else "orphan"
+    return "waiting" if row.asking and word == "running" else word
 
 
 def state_cell(row: SessionRow) -> Cell:

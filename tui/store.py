@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual.dom import DOMNode
 from textual.signal import Signal
 
+from tui.approval_row import ApprovalRow
 from tui.text import safe
 
 if TYPE_CHECKING:
     from services.agents import Agent, Interface, Problem
-    from services.sandbox import EngineStatus, Limits, Mount, Orphan, Session, SessionState
+    from services.sandbox import Approval, EngineStatus, Limits, Mount, Orphan, Session, SessionState
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class SessionRow:
         confined: Whether it is kept from the rest of this machine.
         created_at, started_at, ended_at, active_at: Nanoseconds since 1970.
         orphan: The sandbox as the engine told of it, for removing it; None for a session.
+        asking: Its calls that wait for the operator, the oldest first.
     """
 
     id: str
@@ -50,6 +52,7 @@ class SessionRow:
     active_at: int | None = None
     exit_code: int | None = None
     orphan: Orphan | None = None
+    asking: tuple[ApprovalRow, ...] = ()
 
     @classmethod
     def of(cls, session: Session) -> SessionRow:
@@ -198,6 +201,7 @@ class Store:
         self.sessions: dict[str, SessionRow] = {}
         self.orphans: tuple[SessionRow, ...] = ()
         self.engines: tuple[EngineRow, ...] = ()
+        self.approvals: tuple[ApprovalRow, ...] = ()
         self.interface: Interface | None = None
         self.awaiting = "the services"
         self.awaiting_since = time.monotonic()
@@ -205,6 +209,7 @@ class Store:
         self.agents_changed: Signal[None] = Signal(owner, "agents")
         self.sessions_changed: Signal[None] = Signal(owner, "sessions")
         self.engines_changed: Signal[None] = Signal(owner, "engines")
+        self.approvals_changed: Signal[None] = Signal(owner, "approvals")
         self.interface_changed: Signal[None] = Signal(owner, "interface")
         self.activity_changed: Signal[None] = Signal(owner, "activity")
         self.awaiting_changed: Signal[None] = Signal(owner, "awaiting")
@@ -262,13 +267,29 @@ class Store:
         """Add or replace sessions, and drop those removed."""
         rows = dict(self.sessions)
         for session in changed:
-            rows[session.id] = SessionRow.of(session)
+            row = SessionRow.of(session)
+            rows[session.id] = replace(row, asking=self._asked_by(row.id))
         for gone in removed:
             rows.pop(gone, None)
         if rows != self.sessions:
             self.sessions = rows
             self.sessions_changed.publish(None)
             self._relate_agents()
+
+    def put_approvals(self, approvals: Iterable[Approval]) -> None:
+        """Replace the calls that wait for the operator, the oldest first."""
+        rows = tuple(ApprovalRow.of(approval) for approval in approvals)
+        if rows == self.approvals:
+            return
+        self.approvals = rows
+        self.approvals_changed.publish(None)
+        sessions = {name: replace(row, asking=self._asked_by(row.id)) for name, row in self.sessions.items()}
+        if sessions != self.sessions:
+            self.sessions = sessions
+            self.sessions_changed.publish(None)
+
+    def _asked_by(self, session: str) -> tuple[ApprovalRow, ...]:
+        return tuple(row for row in self.approvals if row.session == session)
 
     def put_engines(self, statuses: Iterable[EngineStatus], orphans: Iterable[Orphan]) -> None:
         """Replace what is known of the engines and the sandboxes nobody explains."""

@@ -13,6 +13,7 @@ from textual.dom import DOMNode
 from tui.actions import ACTIONS, NESTINGS, Scope, in_scope, key_name, key_table
 from tui.app import PinfoldApp
 from tui.screens.agents import AgentsScreen
+from tui.screens.approvals import ApprovalsDialog
 from tui.screens.archives import ArchivesScreen
 from tui.screens.memory import MemoryScreen
 from tui.screens.sandboxes import SandboxesScreen
@@ -31,6 +32,7 @@ NODES: dict[Scope, type[DOMNode]] = {
     Scope.ARCHIVES: ArchivesScreen,
     Scope.LOG: LogPane,
     Scope.ACTIVITY: ActivityDrawer,
+    Scope.APPROVALS: ApprovalsDialog,
 }
 
 

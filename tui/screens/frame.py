@@ -68,6 +68,7 @@ class FrameScreen(Screen[None]):
         store = self.host.store
         for signal in (store.engines_changed, store.sessions_changed, store.awaiting_changed):
             signal.subscribe(self, self._update_bar)
+        store.approvals_changed.subscribe(self, self._update_waiting)
         store.activity_changed.subscribe(self, self._read_activity)
         self.bindings_updated_signal.subscribe(self, self._update_keys)
 
@@ -86,9 +87,14 @@ class FrameScreen(Screen[None]):
                 current=self.MODE,
                 engines=tuple(EngineMark(engine.name, engine.usable) for engine in store.engines),
                 running=store.running,
+                waiting=len(store.approvals),
                 awaiting=store.awaiting,
             )
         )
+
+    def _update_waiting(self, _: None) -> None:
+        self._update_bar(None)
+        self.refresh_bindings()
 
     def _update_keys(self, _: object) -> None:
         if self.is_current:

@@ -7,6 +7,8 @@ from typing import Any
 from textual.app import App
 from textual.screen import Screen
 
+from tui.host import host
+
 
 def agents() -> Screen[Any]:
     """Make the screen of agents."""
@@ -64,3 +66,21 @@ async def show_archive(app: App[None], archive: str) -> None:
     await app.switch_mode("archives")
     if isinstance(app.screen, ArchivesScreen):
         app.screen.show_archive(archive)
+
+
+def show_approvals(app: App[None], number: int = 0) -> None:
+    """Show the calls that wait for an answer, with the cursor on one; 0 is one of the session in use, else the oldest.
+
+    Args:
+        app: The app.
+        number: The approval's.
+    """
+    from tui.screens.approvals import ApprovalsDialog
+    from tui.screens.frame import FrameScreen
+
+    screen = app.screen
+    if isinstance(screen, ApprovalsDialog):
+        return
+    session = screen.subject()[1] if isinstance(screen, FrameScreen) else ""
+    asked = [row.number for row in host(app).store.approvals if session and row.session == session]
+    app.push_screen(ApprovalsDialog(number or next(iter(asked), 0)))

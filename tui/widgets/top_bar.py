@@ -32,7 +32,7 @@ class BarFacts:
 
     Attributes:
         awaiting: What the screens wait for; "" once they are there.
-        waiting: How many sessions wait for the operator.
+        waiting: How many calls wait for the operator's answer.
     """
 
     current: str
@@ -43,7 +43,7 @@ class BarFacts:
 
 
 class TopBar(Widget):
-    """One line; a click on a screen's name shows it, a click on an engine asks it again."""
+    """One line; a click on a screen's name shows it, a click on an engine asks it again, on what waits opens it."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "top-bar--name",
@@ -65,14 +65,14 @@ class TopBar(Widget):
             self.refresh()
 
     def render(self) -> Content:
-        """Draw the bar; the figures on the right give way before the screens do."""
+        """Draw the bar; the figures on the right give way before the screens do, what waits last."""
         width = self.size.width
-        right = self._status()
-        for left in (self._tabs(named=True), self._tabs(named=False)):
+        status, short = self._status(), self._tabs(named=False)
+        for left, right in ((self._tabs(named=True), status), (short, status), (short, self._waiting())):
             spare = width - left.cell_length - right.cell_length
             if spare >= 1:
                 return Content.assemble(left, " " * spare, right)
-        return left.truncate(width)
+        return short.truncate(width)
 
     def _part(self, text: str, component: str, call: str = "") -> tuple[str, Style]:
         style = component_style(self, f"top-bar--{component}")
@@ -95,9 +95,13 @@ class TopBar(Widget):
             sign = signs.running if engine.usable else signs.failed
             parts += [f"{engine.name} ", self._part(sign, "good" if engine.usable else "bad", "app.engines"), "  "]
         parts += [f" {facts.running} running "]
-        if facts.waiting:
-            parts += [" ", self._part(f"{facts.waiting} waiting {signs.waiting} ", "waiting")]
-        return Content.assemble(*parts)
+        return Content.assemble(*parts, self._waiting())
+
+    def _waiting(self) -> Content:
+        if not self._facts.waiting:
+            return Content("")
+        text = f"{self._facts.waiting} waiting {glyphs().waiting} "
+        return Content.assemble(" ", self._part(text, "waiting", "app.approvals"))
 
     async def on_click(self, event: events.Click) -> None:
         """Do what was clicked."""

@@ -81,6 +81,9 @@ def describe(row: SessionRow, steps: Sequence[Step], now: int, width: int) -> Co
         _fact("state", f"{state_word(row)}{_exit(row)}"),
         _runs_in(row),
     ]
+    for index, asked in enumerate(row.asking):
+        wants = f"{asked.tool} {asked.arguments}, {asked.left(now)} left"
+        lines.append(_fact("" if index else "asks", middle(wants, room), "$warn"))
     if row.detail:
         lines.append(_fact("", middle(row.detail, room), "$muted"))
     if row.orphan is None:

@@ -104,7 +104,7 @@ class OutputPane(Pane):
             title.show("Output", status="", warning="")
             return
         warning = "" if row.confined else f"{glyphs().warning} unconfined"
-        word = "" if row.state is not None and row.state.value == "running" else f", {state_word(row)}"
+        word = "" if state_word(row) == "running" else f", {state_word(row)}"
         title.show(f"{row.agent} {row.id}{word}", status=self.log_pane.status, warning=warning)
 
 
