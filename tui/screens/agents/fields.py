@@ -82,6 +82,11 @@ NETWORKS = (
     Option("allowlist", "allowlist", "reaches the domains listed, and nothing else"),
     Option("open", "open", "reaches every host"),
 )
+REACHES = (
+    Option("none", "none", "has no tools of Pinfold"),
+    Option("socket", "socket", "reaches them over a unix socket, with a program that speaks MCP over stdio"),
+    Option("http", "http", "reaches them at a port of its own loopback device as well"),
+)
 EVERYWHERE = (
     Option("no", False, "only the workspace and what is granted"),
     Option("yes", True, "everything that nothing forbids"),
@@ -136,6 +141,9 @@ SECTIONS: tuple[tuple[str, tuple[Field, ...]], ...] = (
                 "list",
                 "Variables handed over at start; only their names are written",
                 example="API_KEY",
+            ),
+            Field(
+                ("sandbox", "tools"), "Tool server", "choice", "How it reaches the tools of its memory", options=REACHES
             ),
         ),
     ),

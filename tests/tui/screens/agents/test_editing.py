@@ -123,6 +123,18 @@ async def test_another_profile_is_previewed_in_words_before_it_is_taken(editor) 
     assert line_of(app, "Level").rstrip().endswith("profile")
 
 
+async def test_how_the_sandbox_reaches_its_tools_is_chosen_like_its_network(editor) -> None:
+    app, pilot, form, _ = editor
+    form.go_to("sandbox.tools")
+    assert line_of(app, "Tool server").rstrip().endswith("default")
+    await pilot.press("enter")
+    await until(lambda: isinstance(app.screen, ChooseValue), pilot)
+    await until_shown(app, pilot, "over a unix socket")
+    await pilot.press("G", "enter")
+    await until(lambda: form.row.entries == ("http",), pilot)
+    assert drafts(app).of("worker").draft.changes[0].path == ("sandbox", "tools")
+
+
 async def test_rules_that_do_nothing_are_marked_where_they_stand(editor) -> None:
     app, pilot, form, _ = editor
     await add_entry(app, pilot, form, COMMANDS, "git status")
