@@ -31,7 +31,7 @@ class ApprovalsDialog(Dialog[None]):
     """Lists what waits, shows the call under the cursor whole, and answers that one only.
 
     The cursor moves when the operator moves it and at no other time: a call that waits no more keeps its line, and
-    takes no answer, until the operator goes on.
+    takes no answer, until the operator goes on. Nor does a call that is not drawn yet, whatever was typed ahead.
 
     Args:
         number: The approval to begin with; 0 is the oldest.
@@ -44,6 +44,7 @@ class ApprovalsDialog(Dialog[None]):
         self._first = number
         self._fates: dict[int, str] = {}
         self._refusing: Question | None = None
+        self._drawn = 0
         self._table = QuestionTable(question_columns(self._now), lambda asked: asked.key)
         self._words = TypingLine(placeholder="told to the agent; may be empty", id="words")
         self._words.max_length = _LONGEST_WORDS
@@ -130,6 +131,8 @@ class ApprovalsDialog(Dialog[None]):
         content = describe(asked, self._now()) if asked is not None else Content("")
         self.query_one("#described", Static).update(content)
         self.query_one("#value", Static).update(Content(asked.row.arguments if asked is not None else ""))
+        if asked is not None:
+            self.call_after_refresh(setattr, self, "_drawn", asked.row.number)
 
     # ── answers ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -148,7 +151,7 @@ class ApprovalsDialog(Dialog[None]):
         """Ask why first."""
         if self._refusing is not None:
             self._refuse()
-        elif self._asked is not None and not self._asked.fate:
+        elif self._asked is not None and not self._asked.fate and self._asked.row.number == self._drawn:
             self._refusing = self._asked
             self.query_one(Field).display = True
             self._words.focus()
@@ -173,7 +176,7 @@ class ApprovalsDialog(Dialog[None]):
 
     def _answer(self, asked: Question | None, *, allow: bool, whole_session: bool = False, words: str = "") -> None:
         """Answer a call that was read, once however often it is asked for."""
-        if asked is None:
+        if asked is None or asked.row.number != self._drawn:
             return
         number = asked.row.number
         now_asked = self._asked

@@ -127,3 +127,15 @@ async def test_buttons_answer_what_is_under_the_cursor(counter: Counter) -> None
     await counter.pilot.click("#allow")
     assert await counter.reply(second) == Reply(Answer.ALLOWED)
     assert [each.tool for each in await counter.pinfold.approvals.waiting()] == ["first"]
+
+
+async def test_what_was_typed_ahead_answers_no_call_that_was_never_drawn(counter: Counter) -> None:
+    await counter.ask("first")
+    await counter.ask("second")
+    await counter.open()
+    counter.dialog.action_next()
+    counter.dialog.action_allow()
+    counter.dialog.action_refuse()
+    await counter.pilot.pause()
+    assert counter.under_cursor == "second"
+    assert len(await counter.pinfold.approvals.waiting()) == 2

@@ -66,6 +66,9 @@ async def test_nothing_is_offered_while_nothing_waits(counter: Counter) -> None:
     assert "A answer" not in shown(counter.app)
     await counter.ask()
     await counter.until_shown("A answer")
+    await counter.pilot.resize_terminal(50, 12)
+    await counter.until_shown("1 waiting ⚑")
+    await counter.pilot.resize_terminal(160, 45)
 
 
 async def test_it_opens_over_every_screen_and_everything_fits(counter: Counter) -> None:
