@@ -83,4 +83,5 @@ def show_approvals(app: App[None], number: int = 0) -> None:
         return
     session = screen.subject()[1] if isinstance(screen, FrameScreen) else ""
     asked = [row.number for row in host(app).store.approvals if session and row.session == session]
+    app.clear_notifications()  # on a small terminal they would cover it
     app.push_screen(ApprovalsDialog(number or next(iter(asked), 0)))
