@@ -16,7 +16,13 @@ def test_sound_keys_are_taken_over_in_the_form_textual_wants() -> None:
 
 @pytest.mark.parametrize(
     ("written", "textual"),
-    [("=", "equals_sign"), ("ctrl+/", "ctrl+slash"), ("esc =", "escape,equals_sign"), ("%", "percent_sign"), (",", "comma")],
+    [
+        ("=", "equals_sign"),
+        ("ctrl+/", "ctrl+slash"),
+        ("esc =", "escape,equals_sign"),
+        ("%", "percent_sign"),
+        (",", "comma"),
+    ],
     ids=["sign", "sign-with-ctrl", "two", "percent", "comma"],
 )
 def test_keys_may_be_written_as_signs(written, textual) -> None:
