@@ -41,7 +41,7 @@ class Announcing:
         asks = f"{first.agent} asks: {first.tool} {first.arguments}"
         title = asks if len(new) == 1 else f"{counted(len(new), 'call')} wait for your answer"
         jump = f"[@click=app.approvals({first.number})]{escape(key_of(self._app, 'app.approvals'))}  answer[/]"
-        self._app.notify(jump, title=_cut(title), severity="warning", timeout=_SHOWN_SECONDS)
+        self._app.notify(jump, title=_cut(title), severity="warning", timeout=_SHOWN_SECONDS, markup=True)
 
     def _go_on(self) -> None:
         self._pausing = None

@@ -58,7 +58,7 @@ def test_the_check_itself_finds_what_it_should(source, caught) -> None:
     assert bool(offences(source)) is caught
 
 
-def test_every_toast_says_that_it_is_no_markup() -> None:
+def test_every_toast_says_whether_it_is_markup() -> None:
     missing = [
         f"{file.relative_to(ROOT)}:{call.lineno}"
         for file in FILES
