@@ -49,7 +49,9 @@ class Append:
         if tail is None:
             return self._make(connection, now)
         tail.grow(self)
-        tail.write(connection, now)
+        for item in tail.new:
+            connection.execute(_INSERT, item)
+        connection.execute(_GROWN, tail.grown(now))
         return tail.length
 
     @staticmethod
@@ -74,8 +76,8 @@ class Append:
                 outcomes.append(tail.length)
             except MemoryRefused as refused:
                 outcomes.append(refused)
-        for tail in tails.values():
-            tail.write(connection, now)
+        connection.executemany(_INSERT, [item for tail in tails.values() for item in tail.new])
+        connection.executemany(_GROWN, [tail.grown(now) for tail in tails.values()])
         return outcomes
 
     def _tail(self, connection: sqlite3.Connection, now: int) -> _Tail | None:
@@ -117,12 +119,9 @@ class _Tail:
         self.new += [(self.number, place, item) for place, item in enumerate(append.items, start=self.end)]
         self.end, self.length, self.size = self.end + len(append.items), self.length + len(append.items), size
 
-    def write(self, connection: sqlite3.Connection, now: int) -> None:
-        if len(self.new) == 1:
-            connection.execute(_INSERT, self.new[0])
-        else:
-            connection.executemany(_INSERT, self.new)
-        connection.execute(_GROWN, (self.length, self.size, now, self.number))
+    def grown(self, now: int) -> tuple[int, int, int, int]:
+        """What `_GROWN` takes."""
+        return self.length, self.size, now, self.number
 
 
 def check_list_size(size: int) -> None:

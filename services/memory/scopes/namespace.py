@@ -26,6 +26,7 @@ from services.memory.scopes.model import (
 )
 from services.memory.scopes.paging import Pages
 from services.memory.scopes.patterns import Pattern
+from services.memory.scopes.storing import Store
 from services.memory.scopes.times import Ttl, lifetime
 from services.memory.scopes.values import LEAST_INTEGER, MOST_INTEGER, Stored, decode, encode, to_json
 
@@ -71,7 +72,7 @@ class Namespace(Lists, Pages):
         """Store a value of any kind over whatever is there, and give it a new time to live."""
         check_key(key)
         stored, lives = encode(value), lifetime(ttl, self.scope.kind)
-        await self._write(lambda connection, now: rows.put(connection, self.scope, key, stored, _end(lives, now), now))
+        await self._send(Store(self.scope, key, stored, lives, self._now))
 
     async def rewrite(self, key: str, value: Json, seen: Json | Missing) -> None:
         """Store a value over the one somebody saw, which keeps its time to live; a new key gets the scope's.

@@ -87,6 +87,19 @@ def put(
         insert_items(connection, number, 0, stored.items)
 
 
+def put_without_items(
+    connection: sqlite3.Connection, kept: Iterable[tuple[Scope, str, Stored, int | None]], now: int
+) -> None:
+    """Write keys that hold no list items, each with when it expires, whatever was there."""
+    connection.executemany(
+        _PUT,
+        [
+            (scope.kind.value, scope.id, key, stored.kind, stored.text, stored.size, 0, expires_at, now)
+            for scope, key, stored, expires_at in kept
+        ],
+    )
+
+
 def insert_items(connection: sqlite3.Connection, number: int, position: int, items: Iterable[str]) -> None:
     """Write items of a list from a position on."""
     for place, value in enumerate(items, start=position):

@@ -1,10 +1,11 @@
-"""Appends that wait for one another do what they would do one by one."""
+"""Writes that wait for one another do what they would do one by one."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,8 @@ from services.home import BlockingCalls, Database, Home
 from services.memory import Memory, Namespace, Scope
 from services.memory.scopes import appending
 
+Written: TypeAlias = list[str] | tuple[list[str] | str]
+
 KEYS = ("one", "two", "no list")
 LIMIT = 120
 
@@ -24,14 +27,19 @@ def small_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(appending, "LIST_LIMIT", LIMIT)
 
 
-pushes = st.lists(
-    st.tuples(st.sampled_from(KEYS), st.lists(st.text("ab", max_size=12), max_size=4)), min_size=1, max_size=30
+values = st.lists(st.text("ab", max_size=12), max_size=4)
+writes = st.lists(
+    st.tuples(st.sampled_from(KEYS), values | st.tuples(values | st.text("ab", max_size=12))), min_size=1, max_size=30
 )
+"""What is appended to a key; a tuple holds what is stored over it."""
 
 
-async def told(keys: Namespace, key: str, values: list[str]) -> int | type[MemoryRefused]:
+async def told(keys: Namespace, key: str, written: Written) -> int | type[MemoryRefused] | None:
     try:
-        return await keys.push(key, *values)
+        if isinstance(written, tuple):
+            await keys.set(key, written[0])
+            return None
+        return await keys.push(key, *written)
     except MemoryRefused as refused:
         return type(refused)
 
@@ -42,12 +50,12 @@ async def everything(keys: Namespace) -> list[tuple[str, bytes]]:
 
 @pytest.mark.usefixtures("small_lists")
 @settings(max_examples=30)
-@given(pushes)
-def test_together_they_return_refuse_and_leave_what_they_would_alone(pushes: list[tuple[str, list[str]]]) -> None:
-    asyncio.run(compare(pushes))
+@given(writes)
+def test_together_they_return_refuse_and_leave_what_they_would_alone(writes: list[tuple[str, Written]]) -> None:
+    asyncio.run(compare(writes))
 
 
-async def compare(pushes: list[tuple[str, list[str]]]) -> None:
+async def compare(writes: list[tuple[str, Written]]) -> None:
     calls = BlockingCalls()
     with tempfile.TemporaryDirectory() as folder:
         home = Home(Path(folder))
@@ -57,8 +65,8 @@ async def compare(pushes: list[tuple[str, list[str]]]) -> None:
             for keys in (alone, together):
                 await keys.set("no list", "a text")
                 await keys.push("one", "first")
-            expected = [await told(alone, key, values) for key, values in pushes]
-            found = await asyncio.gather(*(told(together, key, values) for key, values in pushes))
+            expected = [await told(alone, key, written) for key, written in writes]
+            found = await asyncio.gather(*(told(together, key, written) for key, written in writes))
             assert found == expected
             assert await everything(together) == await everything(alone)
     calls.close()
