@@ -48,7 +48,9 @@ def taken_alias(home: Home, alias: str, owned: Owned, files: tuple[TomlFile, ...
     if os.path.lexists(home.agent_dir(alias)):
         yield Blocker(f"{home.agent_dir(alias)} is there already", "Choose another alias.")
     if owned.memories:
-        yield Blocker(f"{alias} has {owned.memories:,} memories of its own", "Choose another alias, or move them away.")
+        yield Blocker(
+            f"{alias} has memories of its own: {owned.memories:,}", "Choose another alias, or move them away."
+        )
     if owned.tenants:
         yield Blocker(f"{alias} has core memory of its own", "Choose another alias, or move it away.")
     if owned.contexts:

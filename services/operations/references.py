@@ -219,7 +219,7 @@ def _in_database(alias: str, owned: Owned) -> Iterator[Reference]:
             fix="Let the move end first.",
         )
     if owned.memories:
-        yield Reference(kind="memory", owner=alias, text=f"{owned.memories:,} memories")
+        yield Reference(kind="memory", owner=alias, text=_memories(owned.memories))
     if owned.tenants:
         yield Reference(kind="core memory", owner=alias, text=f"core memory of {owned.tenants:,} tenants")
     if owned.open_contexts:
@@ -232,3 +232,7 @@ def _in_database(alias: str, owned: Owned) -> Iterator[Reference]:
         )
     if closed := len(owned.contexts) - owned.open_contexts:
         yield Reference(kind="context", owner=alias, text=f"{closed:,} contexts that have ended")
+
+
+def _memories(count: int) -> str:
+    return "1 memory" if count == 1 else f"{count:,} memories"

@@ -271,7 +271,7 @@ async def _memory(house: House, opened: OpenArchive, plan: Plan, agent: Agent) -
     effects = [Effect(action="restored", what="memories", rows=len(kept))]
     if both:
         effects.append(Effect(action="rewritten", what="memories with the same key", rows=both))
-    blockers = _overwriting(plan, f"{both:,} memories with the same key are there") if both else ()
+    blockers = _overwriting(plan, f"memories with the same key are there: {both:,}") if both else ()
     return msgspec.structs.replace(plan, blockers=blockers, effects=tuple(effects))
 
 

@@ -111,7 +111,7 @@ async def test_a_target_with_rows_of_its_own_is_refused(pinfold: Pinfold, world:
         path.unlink() if path.is_file() else path.rmdir()
     world.home.agent_dir("critic").rmdir()
     told = await refusal(pinfold, AGENT, "critic")
-    assert "1 memories of its own" in told
+    assert "memories of its own: 1" in told
     assert "core memory of its own" in told
 
 

@@ -69,7 +69,7 @@ async def test_what_is_not_in_the_workspace_is_refused(pinfold, archive, twin, p
 
 async def test_memory_of_another_agent(pinfold: Pinfold, archive: str):
     told = await refusal(pinfold, archive, alias="writer", part="memory")
-    assert "1 memories with the same key are there" in told
+    assert "memories with the same key are there: 1" in told
     plan = await pinfold.operations.plan_restore(archive, alias="writer", part="memory", overwrite=True)
     await done(pinfold, plan)
     memory = pinfold.agent_memories.of("writer")

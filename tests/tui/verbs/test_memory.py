@@ -47,6 +47,7 @@ def values(pinfold: Command, scope: str = "user:1") -> dict[str, Any]:
     return found
 
 
+SECRET = "ghp_" + "a1B2" * 9
 HOSTILE_KEY = "k\x1b[2J"
 KEY, OTHER, USER = ("user:1", "k"), ("user:1", "other"), "user:1"
 WAYS: list[tuple[str, list[tuple[tuple[str, ...], str]]]] = [
@@ -311,3 +312,9 @@ def test_another_process_is_seen_at_once(pinfold: Command, memory: Run) -> None:
     assert memory("incr", *KEY).stdout == "1\n"
     assert inside(pinfold.home, work) == 2
     assert memory("get", *KEY).stdout == "2\n"
+
+
+def test_a_secret_in_a_key_is_not_in_the_activity(pinfold: Command) -> None:
+    pinfold("memory", "set", "user:42", SECRET, "1")
+    assert SECRET not in pinfold("activity").stdout
+    assert "memory.set" in pinfold("activity").stdout

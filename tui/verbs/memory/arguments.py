@@ -113,8 +113,10 @@ async def changing(call: Call, scope: Scope, verb: str, key: str = "") -> AsyncI
 
 
 async def log(pinfold: Pinfold, verb: str, detail: str) -> None:
-    """Log what was done."""
-    await pinfold.activity.record(f"memory.{verb}", detail=detail)
+    """Log what was done; secrets in keys are never logged."""
+    from services.memory import masked
+
+    await pinfold.activity.record(f"memory.{verb}", detail=masked(detail))
 
 
 def print_value(call: Call, scope: Scope, key: str, value: Json) -> int:

@@ -104,5 +104,7 @@ def taking_back(label: str, *changes: Change) -> Undo:
 
 
 async def log(pinfold: Pinfold, verb: str, detail: str, agent: str = "") -> None:
-    """Write down what was done; values are never logged."""
-    await pinfold.activity.record(f"memory.{verb}", agent=agent, detail=detail)
+    """Write down what was done; values and secrets in keys are never logged."""
+    from services.memory import masked
+
+    await pinfold.activity.record(f"memory.{verb}", agent=agent, detail=masked(detail))

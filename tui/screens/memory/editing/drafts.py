@@ -165,7 +165,6 @@ async def write(pinfold: Pinfold, draft: Draft, value: Json) -> Undo | None:
         if not same(before or MISSING, draft.seen) or draft.seen is MISSING:
             raise ChangedMeanwhile(f"{draft.name} was not written", why="it was changed meanwhile")
         after = await memory.store(redrafted(draft.seen, content=value))
-        await log(pinfold, "store", key, place.alias)
         return undo_rows(place.alias, f"store {key}", [(key, before)], [after])
     blocks = pinfold.core_memory.blocks(await tenant_of(pinfold, place))
     block = await blocks.read(Block.parse(key))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from services.errors import ChangedMeanwhile, NothingThere
 from services.memory import CONVERSATION, CORE, DAILY, Draft, Retention, Row
 from tui.figures import counted, size
-from tui.screens.memory.changes.doing import Outcome, Subject, Undo, Values, log
+from tui.screens.memory.changes.doing import Outcome, Subject, Undo, Values
 from tui.screens.memory.items import Item
 from tui.screens.memory.operations.operation import KEY, NEW_KEY, Operation, Parameter, read_fraction
 from tui.screens.memory.places import AgentRows, Place
@@ -82,7 +82,6 @@ def undo_rows(alias: str, label: str, before: Sequence[tuple[str, Row | None]], 
         for key, _ in (pair for pair in before if pair[1] is None):
             await memory.forget(key)
         await memory.take_in([row for _, row in before if row is not None])
-        await log(pinfold, "undo", label, alias)
 
     return Undo(label, back)
 
@@ -92,7 +91,6 @@ async def change_row(subject: Subject, verb: str, key: str, draft: Draft) -> Und
     alias, memory = alias_of(subject.place), memory_of(subject)
     before = await memory.get(key, alias)
     after = await memory.store(draft)
-    await log(subject.pinfold, verb, key, alias)
     return undo_rows(alias, f"{verb} {key}", [(key, before)], [after])
 
 
@@ -142,7 +140,6 @@ async def pin(subject: Subject) -> Outcome:
     pinned = before is not None and not before.pinned
     if not await memory.pin(key, pinned):
         raise NothingThere(f"{key!r} is not stored any more")
-    await log(subject.pinfold, "pin" if pinned else "unpin", key, alias)
     undo = undo_rows(alias, f"pin {key}", [(key, before)], [await memory.get(key, alias)])
     return Outcome(f"{key} is {'pinned' if pinned else 'not pinned any more'}", undo=undo, item=key)
 
@@ -152,7 +149,6 @@ async def _supersede(subject: Subject, values: Values) -> Outcome:
     before = await memory.get(key, alias)
     if not await memory.supersede(key, values["by"]):
         raise NothingThere("one of the two rows is not stored")
-    await log(subject.pinfold, "supersede", f"{key} {values['by']}", alias)
     undo = undo_rows(alias, f"supersede {key}", [(key, before)], [await memory.get(key, alias)])
     return Outcome(f"{key} is superseded by {values['by']}", undo=undo, item=key)
 
@@ -164,7 +160,6 @@ async def _tidy(subject: Subject, values: Values, *, dry_run: bool) -> Outcome:
     total = f"{counted(pruned.total, 'row')}, {size(pruned.size)}"
     if dry_run:
         return Outcome("", [f"would go: {total}", *rows])
-    await log(subject.pinfold, "tidy", total, alias_of(subject.place))
     return Outcome(f"{total} deleted")
 
 
@@ -184,7 +179,6 @@ async def forget(pinfold: Pinfold, alias: str, keys: Sequence[str]) -> tuple[int
     for key, _ in there:
         await memory.forget(key)
     label = f"forget {' '.join(key for key, _ in there[:3])}"
-    await log(pinfold, "forget", label, alias)
     return len(there), undo_rows(alias, label, there, [None] * len(there)) if there else None
 
 
