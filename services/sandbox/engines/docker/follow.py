@@ -166,7 +166,7 @@ class Follower:
         follows = reading is _Reading.FOLLOW
         jumps = _Jumps(_newest(before), _shortest_jump(container.log_file_size) if follows else math.inf)
         tail = self._tail()
-        pace = Pace(self._now)
+        pace = Pace(self._rate, self._now)
         opened_at = time.monotonic()
         with await _open(api, container.id, reading, begin=begin, tail=tail) as stream:
             while data := await self._next(stream, demultiplexer, pace, jumps):

@@ -20,17 +20,39 @@ _LONGEST_PAUSE = 0.1
 _SECOND = 1_000_000_000
 
 
+class Rate:
+    """How many lines a second came last, by the clock of who wrote them."""
+
+    def __init__(self) -> None:
+        self._begun = 0
+        self._lines = 0
+        self._last_second = 0
+
+    def note(self, chunks: Sequence[Chunk]) -> None:
+        """Take in what came."""
+        for chunk in chunks:
+            if not 0 <= chunk.at - self._begun < _SECOND:
+                self._begun, self._last_second, self._lines = chunk.at, self._lines, 0
+            self._lines += chunk.data.count(b"\n")
+
+    def lines_in(self, seconds: float) -> int:
+        """How many lines as many seconds bring."""
+        return int(max(self._lines, self._last_second) * seconds)
+
+
 class Pace:
     """How long to let output gather, judged by how fast it came last; not at all for a reader that is behind.
 
     Args:
+        rate: How fast it came over the last second; one small piece may be a hiccup of the engine's.
         now: The reader's clock, nanoseconds since 1970; the writer's may differ.
 
     Attributes:
-        quiet: Whether so little came last that waiting for more of it costs more than reading it.
+        quiet: Whether so little comes that waiting for more of it costs more than reading it.
     """
 
-    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
+    def __init__(self, rate: Rate, now: Callable[[], int] = time.time_ns) -> None:
+        self._rate = rate
         self.quiet = False
         self._now = now
         self._read_at = now()
@@ -58,25 +80,5 @@ class Pace:
             return 0.0
         gathered = max(size / enough for size, enough in zip(sizes, _GATHERED, strict=True))
         pause = (self._read_at - before) / _SECOND / gathered
-        self.quiet = pause >= _LONGEST_PAUSE
-        return 0.0 if self.quiet else pause
-
-
-class Rate:
-    """How many lines a second came last, by the clock of who wrote them."""
-
-    def __init__(self) -> None:
-        self._begun = 0
-        self._lines = 0
-        self._last_second = 0
-
-    def note(self, chunks: Sequence[Chunk]) -> None:
-        """Take in what came."""
-        for chunk in chunks:
-            if not 0 <= chunk.at - self._begun < _SECOND:
-                self._begun, self._last_second, self._lines = chunk.at, self._lines, 0
-            self._lines += chunk.data.count(b"\n")
-
-    def lines_in(self, seconds: float) -> int:
-        """How many lines as many seconds bring."""
-        return int(max(self._lines, self._last_second) * seconds)
+        self.quiet = pause >= _LONGEST_PAUSE and self._rate.lines_in(_LONGEST_PAUSE) < _GATHERED[1]
+        return 0.0 if self.quiet else min(pause, _LONGEST_PAUSE)

@@ -30,18 +30,30 @@ def chunk(at: float, lines: int = 1) -> Chunk:
 )
 def test_output_gathers_only_while_nobody_waits_for_it(lines: int, elapsed: float, late: float, pause: float) -> None:
     times: Iterator[int] = iter([0, int(elapsed * SECOND)])
-    pace = Pace(lambda: next(times))
+    pace = Pace(Rate(), lambda: next(times))
     assert pace.pause_after(LINE * lines, int((elapsed - late) * SECOND)) == pytest.approx(pause)
 
 
 def test_clocks_that_differ_are_no_lag_once_something_came_at_once() -> None:
     times: Iterator[int] = iter([0, SECOND, SECOND + 3_000_000])
-    pace = Pace(lambda: next(times))
+    pace = Pace(Rate(), lambda: next(times))
     pace.waited()
     an_hour_ago = SECOND - 3600 * SECOND
     assert pace.pause_after(LINE, an_hour_ago) == 0.0
     assert pace.quiet
     assert pace.pause_after(LINE * 150, an_hour_ago + 3_000_000) == pytest.approx(0.003)
+
+
+def test_a_small_piece_of_a_fast_sandbox_is_no_quiet() -> None:
+    times: Iterator[int] = iter([0, SECOND // 2, SECOND])
+    rate = Rate()
+    pace = Pace(rate, lambda: next(times))
+    rate.note([chunk(10.0, 1600)])
+    assert pace.pause_after(LINE, SECOND // 2) == 0.1
+    assert not pace.quiet
+    rate.note([chunk(11.5, 1), chunk(12.6, 1)])
+    assert pace.pause_after(LINE, SECOND) == 0.0
+    assert pace.quiet
 
 
 def test_the_rate_is_that_of_the_last_full_second_or_of_the_one_that_runs() -> None:
