@@ -25,7 +25,7 @@ from tui.widgets.log_pane.viewport import Place
 FRAMES = 15
 """Most often the lines are drawn for new output, times a second."""
 
-_FRAMES_IN_A_FLOOD = 8
+_FRAMES_IN_A_FLOOD = 6
 """The same while every frame brings more lines than fit: nobody can read them, and drawing costs as much as reading."""
 
 _SIDEWAYS = 8
