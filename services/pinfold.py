@@ -125,8 +125,9 @@ class Pinfold:
 
         stores = Stores(self.agents, self.agent_memories, self.core_memory, self.memory, self.calls)
         policies = self.policies
+        gone = self.sandboxes.gone
         return make_tool_server(
-            self.home, self.database, self.activity, self.events, policies, stores, self.calls, self.now
+            self.home, self.database, self.activity, self.events, policies, stores, gone, self.calls, self.now
         )
 
     async def serve_tools(self, *, idle_seconds: float | None = None) -> None:

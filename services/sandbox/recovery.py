@@ -21,7 +21,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from services.errors import SandboxGone
+from services.errors import EngineError, SandboxGone
 from services.home import Home
 from services.sandbox import transitions, upkeep
 from services.sandbox.cleanup import Cleanup
@@ -116,6 +116,14 @@ class Recovery:
             if sandbox.session not in sessions
         )
 
+    async def gone(self, sessions: Iterable[str]) -> frozenset[str]:
+        """Of some sessions, those whose sandboxes have ended, and those whose start nobody is at; changes no record.
+
+        What ran on an engine that does not answer is not among them.
+        """
+        found = await self._store.by_id(sessions)
+        return frozenset([session.id for session in found.values() if await self._is_gone(session)])
+
     def removed(self, orphan: Orphan) -> None:
         """Drop an orphan that was removed from the list."""
         kept = tuple(found for found in self._orphans.get(orphan.engine, ()) if found.sandbox != orphan.sandbox)
@@ -134,6 +142,22 @@ class Recovery:
             await engine.dismiss(session_id)
         elif session.state.ended or (not transitions.never_ran(session) and not await _knows(engine, session.sandbox)):
             await self._cleanup.dismiss(session, engine)
+
+    async def _is_gone(self, session: Session) -> bool:
+        if session.state.ended:
+            return True
+        if transitions.never_ran(session):
+            hands = SessionFiles.of(self._home, session.id).hands()
+            free = hands.try_acquire()
+            hands.release()
+            return free
+        try:
+            engine = await self._roster.engine_of(session)
+            return (await engine.inspect(session.sandbox)).status == "exited"
+        except SandboxGone:
+            return True
+        except EngineError:
+            return False
 
     async def _give_up_if_left(self, session: Session) -> None:
         hands = SessionFiles.of(self._home, session.id).hands()

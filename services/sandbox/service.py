@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing, suppress
 
 from services.activity import ActivityLog, Events
@@ -284,6 +284,10 @@ class Sandboxes:
             raise
         await self._activity.record("session.shell", agent=found.agent, session=found.id)
         return CountedShell(shell, lock)
+
+    async def gone(self, sessions: Iterable[str]) -> frozenset[str]:
+        """Of some sessions, by their ids, those that have no sandbox any more, though no record may say so yet."""
+        return await self._recovery.gone(sessions)
 
     # --- orphans
 

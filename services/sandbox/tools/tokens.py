@@ -56,12 +56,16 @@ class Tokens:
         except msgspec.DecodeError as error:
             raise DatabaseError(f"the grant of session {token.session} is damaged", why=str(error)) from error
 
+    async def sessions(self) -> frozenset[str]:
+        """The sessions whose tokens are good."""
+        states, marks = _live()
+        sql = f"SELECT session FROM tool_tokens JOIN sessions ON id = session WHERE state IN ({marks})"
+        found = await self._database.read(lambda connection: connection.execute(sql, states).fetchall())
+        return frozenset(session for (session,) in found)
+
     async def in_use(self) -> int:
         """Count the sessions whose tokens are good."""
-        states, marks = _live()
-        sql = f"SELECT count(*) FROM tool_tokens JOIN sessions ON id = session WHERE state IN ({marks})"
-        (count,) = await self._database.read(lambda connection: connection.execute(sql, states).fetchone())
-        return int(count)
+        return len(await self.sessions())
 
 
 def revoke(connection: sqlite3.Connection, session: str) -> None:

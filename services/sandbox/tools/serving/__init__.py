@@ -13,6 +13,7 @@ from services.policy import Policies
 from services.sandbox.tools.approvals import Approvals
 from services.sandbox.tools.budget import ActionBudget
 from services.sandbox.tools.serving.calls import RESULT_LIMIT, Answered, Calls
+from services.sandbox.tools.serving.departed import Departed, Gone
 from services.sandbox.tools.serving.gate import Gate
 from services.sandbox.tools.serving.offered import TOOLS, Stores
 from services.sandbox.tools.serving.server import ToolServer
@@ -28,9 +29,12 @@ def make_tool_server(
     events: Events,
     policies: Policies,
     stores: Stores,
+    gone: Gone,
     calls: BlockingCalls,
     now: Callable[[], int],
 ) -> ToolServer:
     """Build the tool server of a home; it listens once it is told to."""
     gate = Gate(Approvals(database, activity, events, now), ActionBudget(database, now))
-    return ToolServer(home, Calls(policies, stores, gate, activity), Tokens(database, now), calls)
+    tokens = Tokens(database, now)
+    departed = Departed(database, activity, events, tokens, gone)
+    return ToolServer(home, Calls(policies, stores, gate, activity), tokens, departed, calls)

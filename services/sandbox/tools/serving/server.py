@@ -10,10 +10,12 @@ from services.home import BlockingCalls, Home
 from services.sandbox.egress import HTTP_SOCKET
 from services.sandbox.tools.grants import Token
 from services.sandbox.tools.serving.calls import Calls
+from services.sandbox.tools.serving.departed import Departed
 from services.sandbox.tools.sockets import LINES_SOCKET, listen, make_tools_dir, serving_lock, tools_dir
 from services.sandbox.tools.tokens import Tokens
 
 _LOOK_SECONDS = 1.0
+_DEPARTURES_SECONDS = 2.0
 
 
 class ToolServer:
@@ -23,13 +25,15 @@ class ToolServer:
         home: Whose.
         calls: Answers calls, wherever they come from.
         tokens: Says what a token allows.
+        departed: Makes tokens void that nobody else does.
         blocking: Threads for the file system.
     """
 
-    def __init__(self, home: Home, calls: Calls, tokens: Tokens, blocking: BlockingCalls) -> None:
+    def __init__(self, home: Home, calls: Calls, tokens: Tokens, departed: Departed, blocking: BlockingCalls) -> None:
         self._home = home
         self.calls = calls
         self.tokens = tokens
+        self._departed = departed
         self._blocking = blocking
 
     async def serve(self, *, idle_seconds: float | None = None) -> None:
@@ -72,14 +76,17 @@ class ToolServer:
 
     async def _until_idle(self, seconds: float | None) -> None:
         loop = asyncio.get_running_loop()
-        last = loop.time()
+        last = departures = loop.time()
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             if not await self._blocking.run(tools_dir(self._home).is_dir):  # the home was removed
                 return
+            left = False
+            if loop.time() - departures > _DEPARTURES_SECONDS:
+                left, departures = await self._departed.look(), loop.time()
             if seconds is None or await self.tokens.in_use():
                 last = loop.time()
-            elif loop.time() - last > seconds:
+            elif left or loop.time() - last > seconds:  # nobody is there who might start another session
                 return
 
     def _forget_sockets(self) -> None:

@@ -6,11 +6,13 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import httpx2
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from services.home import Home
 from services.pinfold import Pinfold
 from services.sandbox.egress import HTTP_SOCKET
 from services.sandbox.tools import Token, tools_dir
@@ -70,3 +72,15 @@ async def lines(pinfold: Pinfold) -> AsyncIterator[tuple[asyncio.StreamReader, a
         writer.close()
         with suppress(OSError):
             await writer.wait_closed()
+
+
+def server_of(home: Home) -> int | None:
+    """The process that serves a home."""
+    wanted = f"services.serve_tools\0{home.root}\0".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if wanted in (folder / "cmdline").read_bytes():
+                return int(folder.name)
+        except OSError:
+            continue  # it has just ended
+    return None

@@ -17,6 +17,7 @@ from services.sandbox import StartRequest
 from services.sandbox.engines.local.bubblewrap import find_bubblewrap
 from services.sandbox.tools import INLET_PYTHON, Token
 from tests.services.sandbox.tools.desk import PROFILES
+from tests.services.sandbox.tools.serving import server_of
 from tests.support.sessions import World, ended, eventually, lines_of, ran, started
 
 CONFINED = bool(find_bubblewrap(os.environ).path)
@@ -140,15 +141,3 @@ async def test_a_server_that_was_killed_is_started_again_for_the_sessions_there_
 
         await eventually(is_back)
         await pinfold.sandboxes.kill(session.id)
-
-
-def server_of(home: Home) -> int | None:
-    """The process that serves a home."""
-    wanted = f"services.serve_tools\0{home.root}\0".encode()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if wanted in (folder / "cmdline").read_bytes():
-                return int(folder.name)
-        except OSError:
-            continue  # it has just ended
-    return None
