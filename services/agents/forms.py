@@ -13,6 +13,7 @@ NAME = rf"^[a-z0-9](_?[a-z0-9])*{END}"
 Name = Annotated[str, Meta(pattern=NAME, max_length=63, title="a name of lower-case letters, digits and single _")]
 Text = Annotated[str, Meta(pattern=r"^[^\x00]*$", title="text without NUL characters")]
 Argument = Text
+ScopeId = Annotated[str, Meta(pattern=r"^[^\x00]*$", min_length=1, max_length=256, title="the id of a user or a team")]
 Variable = Annotated[str, Meta(pattern=rf"^[A-Za-z_][A-Za-z0-9_]*{END}", title="the name of an environment variable")]
 OptionalVariable = Annotated[
     str, Meta(pattern=rf"^([A-Za-z_][A-Za-z0-9_]*)?{END}", title="the name of an environment variable")

@@ -17,6 +17,7 @@ from services.agents.forms import (
     Machine,
     Name,
     OptionalVariable,
+    ScopeId,
     Size,
     Struct,
     Text,
@@ -127,6 +128,8 @@ class MemorySection(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     Attributes:
         backend: What stores the agent's memory.
         read_memory_from: Siblings with the same backend whose memory this agent may read.
+        scopes: Whose keys its tools may read and change beside those of its session's own chat and context: the id of
+            a user, of a team.
         layout: Where learned memory lies.
         read: Whether the agent is told what was learned.
         generate: Whether its runs are learned from.
@@ -135,6 +138,7 @@ class MemorySection(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
     backend: Backend = "sqlite"
     read_memory_from: tuple[str, ...] = ()
+    scopes: dict[Literal["user", "team"], ScopeId] = msgspec.field(default_factory=dict)
     layout: Layout = msgspec.field(default_factory=Layout)
     read: bool = True
     generate: bool = True

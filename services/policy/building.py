@@ -11,6 +11,7 @@ from services.errors import PinfoldError
 from services.policy.commands import AllowedCommand, CommandPolicy
 from services.policy.decision import BUILT_IN, Key, Lines, Origin, no_lines
 from services.policy.domains import AllowedDomain, DomainPolicy
+from services.policy.memory import MemoryPolicy
 from services.policy.paths import PathPolicy, PathRule
 from services.policy.policy import Allowances, Policy, least
 from services.policy.resolving import Resolved
@@ -105,14 +106,16 @@ class _Builder:
                 self._listed("always_ask"),
                 self._origin_of("level"),
             ),
-            environment=EnvironmentPolicy(self._listed("env_passthrough")),
+            environment=EnvironmentPolicy(self._listed("env_passthrough"), self.settings.environment),
             allowances=self._allowances(),
             secrets=self.settings.secrets,
             delegation=self.profile.delegation,
             delegation_origin=self._of_profile("delegation"),
             delegates=tuple(delegate.agent for delegate in self.config.agent.delegates),
-            memories=self.config.memory.read_memory_from,
+            independent=tuple(each.agent for each in self.config.agent.delegates if each.mode == "independent"),
+            memory=self._memory(),
             unconfined=self.profile.allow_unconfined,
+            enabled=self.config.agent.enabled,
         )
 
     # --- where things are written
@@ -220,6 +223,18 @@ class _Builder:
         entries = tuple(AllowedDomain(entry, origin) for entry, origin in self._entries("allowed_domains"))
         return DomainPolicy(self.settings.network, entries, self._of_sandbox("network"))
 
+    def _memory(self) -> MemoryPolicy:
+        section = self.config.memory
+        memories = enumerate(section.read_memory_from)
+        return MemoryPolicy(
+            self.settings.tools,
+            self._of_sandbox("tools"),
+            tuple(Listed(alias, self._own("memory", "read_memory_from", number)) for number, alias in memories),
+            tuple(Listed(f"{kind}:{id_}", self._own("memory", "scopes", kind)) for kind, id_ in section.scopes.items()),
+            told=section.read,
+            live_update=section.live_update,
+        )
+
     def _allowances(self) -> Allowances:
         profile, settings = self.profile, self.settings
         most_memory = parse_size(profile.max_memory) if profile.max_memory else None
@@ -231,6 +246,7 @@ class _Builder:
             least(settings.memory, most_memory),
             least(settings.cpus, profile.max_cpus),
             least(settings.pids, profile.max_pids),
+            settings.output_limit,
             origins={
                 "max_actions_per_hour": self._of_profile("max_actions_per_hour"),
                 "max_cost_per_day": self._of_profile("max_cost_per_day_cents"),
@@ -239,6 +255,7 @@ class _Builder:
                 "memory": self._of_smaller("memory", settings.memory, most_memory),
                 "cpus": self._of_smaller("cpus", settings.cpus, profile.max_cpus),
                 "pids": self._of_smaller("pids", settings.pids, profile.max_pids),
+                "output": self._of_sandbox("output_limit"),
             },
         )
 

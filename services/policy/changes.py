@@ -11,6 +11,12 @@ from services.policy.places import covers
 from services.policy.policy import Policy
 
 _LEVELS = ("readonly", "supervised", "full")
+_TOOLS = {
+    "none": "calls none of Pinfold's tools",
+    "socket": "calls Pinfold's tools over a socket",
+    "http": "calls Pinfold's tools over a socket and HTTP",
+}
+"""Each more than the one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +135,26 @@ def _environment(before: Policy, after: Policy) -> Iterator[Change]:
         "see the variable {}", _names(before.environment.passthrough), _names(after.environment.passthrough)
     )
     yield from _lists("have the secret {}", before.secrets, after.secrets)
+    was, now = before.environment.given, after.environment.given
+    yield from _lists("see the variable {} as its file sets it", was, now)
+    for name in sorted(was.keys() & now.keys()):
+        if was[name] != now[name]:
+            yield Change(f"sees another value of the variable {name}", widens=True)
+
+
+def _memory(before: Policy, after: Policy) -> Iterator[Change]:
+    was, now = before.memory, after.memory
+    order = tuple(_TOOLS)
+    if was.tools != now.tools:
+        wider = order.index(now.tools) > order.index(was.tools)
+        yield Change(f"{_TOOLS[now.tools]}, {_TOOLS[was.tools]} before", wider)
+    yield from _lists("read the memory of {}", _names(was.memories), _names(now.memories))
+    yield from _lists("read and change the keys of {}", _names(was.scopes), _names(now.scopes))
+    if was.told != now.told:
+        yield Change(f"is {'now' if now.told else 'no longer'} told what was learned from its runs", now.told)
+    if was.live_update != now.live_update:
+        word = "may now" if now.live_update else "may no longer"
+        yield Change(f"{word} change what was learned while it runs", now.live_update)
 
 
 def _allowances(before: Policy, after: Policy) -> Iterator[Change]:
@@ -143,10 +169,11 @@ def _allowances(before: Policy, after: Policy) -> Iterator[Change]:
     ):
         if old != new:
             yield Change(f"has {text.format(_number(new))}, {_number(old)} before", _more(old, new))
-    if was.memory != now.memory:
-        shown = "unlimited memory" if now.memory is None else f"{written_size(now.memory)} of memory"
-        once = "unlimited" if was.memory is None else written_size(was.memory)
-        yield Change(f"has {shown}, {once} before", _more(was.memory, now.memory))
+    for what, had, has in (("memory", was.memory, now.memory), ("output kept", was.output, now.output)):
+        if had != has:
+            shown = f"unlimited {what}" if has is None else f"{written_size(has)} of {what}"
+            once = "unlimited" if had is None else written_size(had)
+            yield Change(f"has {shown}, {once} before", _more(had, has))
 
 
 def _others(before: Policy, after: Policy) -> Iterator[Change]:
@@ -155,7 +182,9 @@ def _others(before: Policy, after: Policy) -> Iterator[Change]:
         allowed = after.delegation == "allow"
         yield Change("may now delegate" if allowed else "may no longer delegate", widens=allowed)
     yield from _lists("hand work to {}", before.delegates, after.delegates)
-    yield from _lists("read the memory of {}", before.memories, after.memories)
+    yield from _lists("hand {} work outside its own limits", before.independent, after.independent)
+    if before.enabled != after.enabled:
+        yield Change("may now be started" if after.enabled else "may no longer be started", after.enabled)
     if before.unconfined != after.unconfined:
         word = "may now" if after.unconfined else "may no longer"
         yield Change(f"{word} run without a sandbox", widens=after.unconfined)
@@ -194,4 +223,4 @@ def _names(entries: Iterable[object]) -> list[str]:
     return [str(getattr(entry, "entry", "")) for entry in entries]
 
 
-_COMPARISONS = (_level, _paths, _commands, _tools, _network, _environment, _allowances, _others)
+_COMPARISONS = (_level, _paths, _commands, _tools, _network, _environment, _memory, _allowances, _others)

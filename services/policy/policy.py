@@ -10,6 +10,7 @@ from services.agents import written_size
 from services.policy.commands import CommandPolicy
 from services.policy.decision import BUILT_IN, Decision, Origin, Rule
 from services.policy.domains import DomainPolicy
+from services.policy.memory import MemoryPolicy
 from services.policy.paths import PathPolicy
 from services.policy.tools import EnvironmentPolicy, ToolPolicy
 
@@ -27,9 +28,10 @@ class Allowances:
         max_actions_per_hour: 0 blocks every action.
         max_cost_per_day: US cents.
         shell_timeout, approval_timeout: Seconds.
-        memory: Bytes; None is unlimited, as for the two below.
+        memory: Bytes; None is unlimited, as for the three below.
         cpus: Cores.
         pids: Processes and threads.
+        output: Bytes of output kept of a session.
         origins: Where each of the above is written, by its name; what is not here is built in.
     """
 
@@ -40,6 +42,7 @@ class Allowances:
     memory: int | None = None
     cpus: float | None = None
     pids: int | None = None
+    output: int | None = None
     origins: Mapping[str, Origin] = field(default_factory=dict, repr=False, compare=False)
 
     def rules(self) -> Iterator[Rule]:
@@ -52,6 +55,7 @@ class Allowances:
             ("memory", _UNLIMITED if self.memory is None else written_size(self.memory)),
             ("cpus", _UNLIMITED if self.cpus is None else f"{self.cpus:g}"),
             ("pids", _UNLIMITED if self.pids is None else f"{self.pids:,}"),
+            ("output", _UNLIMITED if self.output is None else written_size(self.output)),
         ):
             yield Rule(name, "", effect, self.origin_of(name))
 
@@ -70,8 +74,10 @@ class Policy:
         delegation: Whether it may hand work to other agents.
         delegation_origin: Where that is written.
         delegates: The agents it may hand work to.
-        memories: The agents whose memory it may read.
+        independent: Those of them that work within their own limits and budget instead of this one's.
+        memory: What it reaches of what Pinfold remembers.
         unconfined: Whether it may run on an engine that keeps it from nothing on this machine.
+        enabled: Whether it may be started.
         ceiling: The policy of the agent that spawned this one; every answer is the stricter of the two.
     """
 
@@ -88,8 +94,10 @@ class Policy:
     delegation: Literal["forbidden", "allow"] = "forbidden"
     delegation_origin: Origin = BUILT_IN
     delegates: tuple[str, ...] = ()
-    memories: tuple[str, ...] = ()
+    independent: tuple[str, ...] = ()
+    memory: MemoryPolicy = field(default_factory=MemoryPolicy)
     unconfined: bool = False
+    enabled: bool = True
     ceiling: Policy | None = None
 
     def read(self, path: str) -> Decision:
@@ -137,6 +145,7 @@ class Policy:
         yield from self.tools.rules()
         for variable in self.environment.passthrough:
             yield Rule("env_passthrough", variable.entry, "taken along", variable.origin)
+        yield from self.memory.rules(self.level)
 
     def limits(self) -> Iterator[Rule]:
         """What it may use up and pass on, limit by limit."""

@@ -161,6 +161,7 @@ def _allowances(parent: Policy, child: Policy) -> Iterator[Violation]:
         (Axis.LIMITS, "memory", mine.memory, theirs.memory),
         (Axis.LIMITS, "cpus", mine.cpus, theirs.cpus),
         (Axis.LIMITS, "pids", mine.pids, theirs.pids),
+        (Axis.LIMITS, "output", mine.output, theirs.output),
     ):
         if parent_value is not None and (child_value is None or child_value > parent_value):
             has = "no limit" if child_value is None else f"{child_value:g}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from services.policy.decision import BUILT_IN, Decision, Origin, Rule, Verdict
@@ -94,9 +94,15 @@ class ToolPolicy:
 
 @dataclass(frozen=True)
 class EnvironmentPolicy:
-    """Which of Pinfold's own variables reach the sandbox."""
+    """Which variables reach the sandbox.
+
+    Attributes:
+        passthrough: Those of Pinfold's own.
+        given: Those the agent's file sets, with their values.
+    """
 
     passthrough: tuple[Listed, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def decide(self, name: str) -> Decision:
         """Judge one variable by its name."""

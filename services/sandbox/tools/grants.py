@@ -21,6 +21,7 @@ class Grant(msgspec.Struct, frozen=True):
         memories: Aliases of the siblings whose memory it may read.
         drop_boxes: Aliases of the siblings whose workspaces it may write and not read.
         scopes: Kinds of scopes it may use, each under the session's id.
+        shared: Scopes of users and teams it may use beside these, as `user:42`.
     """
 
     session: str
@@ -28,12 +29,14 @@ class Grant(msgspec.Struct, frozen=True):
     memories: tuple[str, ...] = ()
     drop_boxes: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ("chat", "context")
+    shared: tuple[str, ...] = ()
 
 
 def grant_for(session: str, agent: str, config: AgentConfig) -> Grant:
     """Take from an agent's file what a new session of it is granted."""
     boxes = tuple(alias for alias, access in config.workspace.access.items() if access == "write_only")
-    return Grant(session, agent, tuple(config.memory.read_memory_from), boxes)
+    shared = tuple(f"{kind}:{id_}" for kind, id_ in config.memory.scopes.items())
+    return Grant(session, agent, tuple(config.memory.read_memory_from), boxes, shared=shared)
 
 
 class Token:

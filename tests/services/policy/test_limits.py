@@ -38,6 +38,7 @@ LIMITS = [
     ("memory", "1g", "pinfold.toml:4 (profile net)", Held.EVERYWHERE),
     ("cpus", "2", "pinfold.toml:8", Held.EVERYWHERE),
     ("pids", "512", "built in", Held.EVERYWHERE),
+    ("output", "1g", "built in", Held.EVERYWHERE),
     ("delegation", "allow", "pinfold.toml:2 (profile net, preset balanced)", Held.NOT_YET),
 ]
 

@@ -75,7 +75,7 @@ def policy(**changes: Any) -> Policy:
         environment=EnvironmentPolicy(listed(*values["environment"])),
         allowances=values["allowances"],
         secrets=values["secrets"],
-        **{key: values[key] for key in ("delegates", "memories", "unconfined") if key in values},
+        **{key: values[key] for key in ("delegates", "memory", "unconfined") if key in values},
         delegation=values["delegation"],
     )
 

@@ -92,7 +92,7 @@ def _workspace(agent: Agent) -> Iterator[Setting]:
 def _memory(agent: Agent) -> Iterator[Setting]:
     assert agent.config is not None
     section = agent.config.memory
-    for field in ("backend", "read_memory_from", "read", "generate", "live_update"):
+    for field in ("backend", "read_memory_from", "scopes", "read", "generate", "live_update"):
         yield Setting("memory", field, written(getattr(section, field)), "")
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import httpx2
 from mcp.client import Client
@@ -19,6 +21,13 @@ from services.sandbox.tools import Token, tools_dir
 from services.sandbox.tools.sockets import LINES_SOCKET, answers
 
 URL = "http://127.0.0.1:3129/mcp"
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
 @asynccontextmanager
@@ -84,3 +93,25 @@ def server_of(home: Home) -> int | None:
         except OSError:
             continue  # it has just ended
     return None
+
+
+async def say(writer: asyncio.StreamWriter, message: Any) -> None:
+    writer.write(json.dumps(message).encode() + b"\n")
+    await writer.drain()
+
+
+async def hear(reader: asyncio.StreamReader) -> dict[str, Any]:
+    async with asyncio.timeout(30):
+        found: dict[str, Any] = json.loads(await reader.readline())
+        return found
+
+
+async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: Token) -> None:
+    writer.write(token.reveal().encode() + b"\n")
+    await say(writer, HELLO)
+    assert (await hear(reader))["result"]["serverInfo"]["name"] == "pinfold"
+    await say(writer, READY)
+
+
+def call(number: int, tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}

@@ -3,49 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import Any
 
 import pytest
 
-from services.sandbox.tools import Token
 from tests.services.sandbox.tools.desk import Desk
-from tests.services.sandbox.tools.serving import lines
-
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
-}
-READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+from tests.services.sandbox.tools.serving import call, greet, hear, lines, say
 
 
 @pytest.fixture
 def desk(served_desk: Desk) -> Desk:
     return served_desk
-
-
-async def say(writer: asyncio.StreamWriter, message: Any) -> None:
-    writer.write(json.dumps(message).encode() + b"\n")
-    await writer.drain()
-
-
-async def hear(reader: asyncio.StreamReader) -> dict[str, Any]:
-    async with asyncio.timeout(30):
-        found: dict[str, Any] = json.loads(await reader.readline())
-        return found
-
-
-async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: Token) -> None:
-    writer.write(token.reveal().encode() + b"\n")
-    await say(writer, HELLO)
-    assert (await hear(reader))["result"]["serverInfo"]["name"] == "pinfold"
-    await say(writer, READY)
-
-
-def call(number: int, tool: str, **arguments: Any) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
 
 
 async def test_a_client_of_an_older_protocol_calls_tools(desk: Desk) -> None:

@@ -1,4 +1,4 @@
-"""The session's own chat and context as tools: keys with JSON values."""
+"""The session's own chat and context, its user and its team as tools: keys with JSON values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from services.sandbox.tools.serving.offered.tool import Arguments, Reach, Result
 
 ScopeName = Annotated[
     Literal["user", "team", "chat", "context"],
-    Meta(description="Whose keys: chat (kept a day) or context (kept half an hour) of this session."),
+    Meta(
+        description="Whose keys: chat (kept a day) or context (kept half an hour) of this session; user or team, where"
+        " the operator granted one."
+    ),
 ]
 Key = Annotated[str, Meta(min_length=1, max_length=4096, description="Any text.")]
 Value = Annotated[Any, Meta(description="Any JSON.")]
@@ -162,4 +165,4 @@ def namespace_tools() -> Iterable[Tool]:
 
 
 def _has_scopes(grant: Grant) -> bool:
-    return bool(grant.scopes)
+    return bool(grant.scopes or grant.shared)

@@ -81,16 +81,20 @@ class Reach:
         return self.stores.core.tools(await self.stores.core.tenants.of_agent(self.grant.agent))
 
     def namespace(self, kind: str) -> Namespace:
-        """The session's own namespace of one kind.
+        """The namespace of one kind: the session's own, or that of its user or team.
 
         Raises:
-            MemoryRefused: The token does not allow this kind.
+            MemoryRefused: The token does not allow this kind, or the agent's file does not any more.
         """
-        if kind not in self.grant.scopes:
-            raise MemoryRefused(
-                f"the scope {kind} is out of reach", fix=f"This session has: {', '.join(self.grant.scopes)}."
-            )
-        return self.stores.memory.namespace(Scope(ScopeKind(kind), self.grant.session))
+        scopes = self._scopes()
+        if kind not in scopes:
+            raise MemoryRefused(f"the scope {kind} is out of reach", fix=f"This session has: {', '.join(scopes)}.")
+        return self.stores.memory.namespace(scopes[kind])
+
+    def _scopes(self) -> dict[str, Scope]:
+        shared = [Scope.parse(text) for text in self.grant.shared if self.policy.memory.admits_scope(text)]
+        own = [Scope(ScopeKind(kind), self.grant.session) for kind in self.grant.scopes]
+        return {scope.kind.value: scope for scope in (*own, *shared)}
 
 
 Run = Callable[[Reach, Any], Awaitable[str | Result]]
