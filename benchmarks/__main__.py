@@ -37,6 +37,7 @@ MEASUREMENTS = (
     Measurement("recall", "benchmarks.recall", engine=False),
     Measurement("archives", "benchmarks.archives", engine=False),
     Measurement("operations", "benchmarks.operations", engine=False),
+    Measurement("operation-keys", "benchmarks.operation_keys", engine=False),
     Measurement("kills", "benchmarks.kills", engine=False),
     Measurement("one-container", "benchmarks.one_container", engine=True),
     Measurement("hundred-containers", "benchmarks.hundred_containers", engine=True),

@@ -47,6 +47,7 @@ P = ParamSpec("P")
 
 log = logging.getLogger("pinfold.screens")
 
+_SWITCHING_SECONDS = 0.02
 _CLOSING_SECONDS = 2.0
 _PAINTING_SECONDS = 0.02
 """Time for the first frame to leave; importing the services would hold it back."""
@@ -204,6 +205,10 @@ class PinfoldApp(App[None]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Values for Pinfold's own variables where a theme lacks them."""
         return dict(defaults_for(self.current_theme))
+
+    def delay_update(self, delay: float = _SWITCHING_SECONDS) -> None:
+        """Hold frames back while a screen takes the place of another, for less long than Textual does."""
+        super().delay_update(delay)
 
     # ── actions that work everywhere ──────────────────────────────────────────────────────────────────────────
 

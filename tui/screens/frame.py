@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
@@ -45,6 +45,7 @@ class FrameScreen(Screen[None]):
     ]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]
 
+    _fresh = True
     _narrowed = False
     _focused_before: Widget | None = None
 
@@ -71,6 +72,12 @@ class FrameScreen(Screen[None]):
         store.approvals_changed.subscribe(self, self._update_waiting)
         store.activity_changed.subscribe(self, self._read_activity)
         self.bindings_updated_signal.subscribe(self, self._update_keys)
+
+    @on(events.ScreenResume)
+    def _keep_styles(self, event: events.ScreenResume) -> None:
+        """Style nothing anew, which would take longer than all else: styles follow their causes also out of sight."""
+        event.refresh_styles = self._fresh
+        self._fresh = False
 
     def on_screen_resume(self) -> None:
         """Catch up with what changed while the screen was out of sight."""
