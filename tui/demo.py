@@ -1,4 +1,4 @@
-"""`pinfold --demo`: a throw-away home with example agents, and its removal."""
+"""`pinfold --demo`: a throw-away home with example agents and what they remember, and its removal."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def run_demo(invocation: Invocation) -> int:
     Raises:
         PinfoldError: The home cannot be made.
     """
-    from services.agents import init_home
+    from services.demo import init_demo
 
     folder = Path(tempfile.gettempdir())
     asyncio.run(_remove_abandoned(_earlier_demos(folder)))
     root, lock = _locked_directory(folder)
     calls = BlockingCalls()
     try:
-        asyncio.run(init_home(Home(root / "home"), demo=True, calls=calls))
+        asyncio.run(init_demo(Home(root / "home"), calls))
         home = invocation.choose_home(str(root / "home"))
         from tui.app import run
 

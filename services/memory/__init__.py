@@ -50,6 +50,7 @@ from services.memory.blocks.renaming import rename_tenants, tenants_with_content
 from services.memory.blocks.restoring import TenantContent, restore_tenants
 from services.memory.contexts import Context, Contexts, Outcome, Step, StepState, StepType
 from services.memory.contexts.custody import adopt_contexts, clear_contexts, contexts_of, purge_scopes, rename_contexts
+from services.memory.glance import Newest, newest_change, rows_by_agent
 from services.memory.memory import Memory
 from services.memory.scopes import (
     DEPTH_LIMIT,
@@ -127,6 +128,7 @@ __all__ = [
     "MoveProgress",
     "Mover",
     "Namespace",
+    "Newest",
     "Outcome",
     "Owner",
     "Pruned",
@@ -166,6 +168,7 @@ __all__ = [
     "from_json",
     "is_moving",
     "masked",
+    "newest_change",
     "purge_scopes",
     "purge_some",
     "rename_contexts",
@@ -173,6 +176,7 @@ __all__ = [
     "rendered",
     "restore_tenants",
     "restore_uuid",
+    "rows_by_agent",
     "scan",
     "screening_of",
     "tenants_with_content",

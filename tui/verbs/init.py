@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 import msgspec
 
-from services.home import BlockingCalls
+from services.home import BlockingCalls, Home
 from tui.verbs.call import Call, verb
+
+if TYPE_CHECKING:
+    from services.agents import InitResult
 
 
 class InitDocument(msgspec.Struct, frozen=True):
@@ -16,19 +21,27 @@ class InitDocument(msgspec.Struct, frozen=True):
     created: tuple[str, ...]
 
 
+async def _made(home: Home, calls: BlockingCalls, *, demo: bool) -> InitResult:
+    if demo:
+        from services.demo import init_demo
+
+        return await init_demo(home, calls)
+    from services.agents import init_home
+
+    return await init_home(home, calls=calls)
+
+
 @click.command("init")
 @verb
 @click.option("--demo", is_flag=True, help="Also make example agents whose sandboxes print something.")
 async def command(call: Call, demo: bool) -> None:
-    """Make a home: its folders, a pinfold.toml, and with --demo some agents.
+    """Make a home: its folders, a pinfold.toml, and with --demo some agents and what they remember.
 
     What is there already stays as it is.
     """
-    from services.agents import init_home
-
     calls = BlockingCalls()
     try:
-        result = await init_home(call.home, demo=demo, calls=calls)
+        result = await _made(call.home, calls, demo=demo)
     finally:
         calls.close()
     created = tuple(str(path) for path in result.created)

@@ -55,8 +55,11 @@ class FoldingTable(Table[R]):
             self.is_open = is_open
 
     def action_unfold(self) -> None:
-        """Show what is below the line."""
-        if (row := self.row) is not None and row.open is False:
+        """Show what is below the line; where it is shown, go there."""
+        row = self.row
+        if row is not None and row.open:
+            self.action_down()
+        elif row is not None and row.open is False:
             self.post_message(self.Folded(row.key, True))
 
     def action_fold(self) -> None:

@@ -8,7 +8,16 @@ from tui.figures import SECOND, ago, duration, moment, size
 from tui.glyphs import glyphs
 from tui.looks import Tone
 from tui.screens.memory.items import Item
-from tui.screens.memory.places import AgentRows, ArchiveOf, CoreBlocksOf, FoundRows, OpenContexts, Place, StepsOf
+from tui.screens.memory.places import (
+    AgentRows,
+    ArchiveOf,
+    CoreBlocksOf,
+    FoundRows,
+    OpenContexts,
+    Place,
+    ScopesOf,
+    StepsOf,
+)
 from tui.widgets.table import Cell, Column, Span, cell
 
 _SOON_SECONDS = 60
@@ -27,20 +36,32 @@ def columns_of(place: Place, now: Now) -> list[Column[Item]]:
     updated: Column[Item] = Column(
         "updated", "UPDATED", lambda item, width: _updated(item, width, now()), None, 7, 1, 19, right=True, drop=2
     )
-    preview: Column[Item] = Column("preview", "VALUE", lambda item, _: preview_cell(item), None, 8, grow=5, drop=5)
-    length: Column[Item] = Column("size", "SIZE", lambda item, _: cell(size(item.size), "muted"), None, 4, right=True)
+    preview: Column[Item] = Column("preview", "VALUE", lambda item, _: preview_cell(item), None, 24, grow=5)
+    length: Column[Item] = Column(
+        "size", "SIZE", lambda item, _: cell(size(item.size), "muted"), None, 4, right=True, drop=3
+    )
     match place:
+        case ScopesOf():
+            return []
         case AgentRows():
             return [
                 _name("KEY"),
-                Column("category", "CATEGORY", lambda item, _: cell(item.category), None, 8, grow=1, most=14, drop=4),
-                Column("importance", "IMP", _importance, None, 4, right=True, drop=3),
+                Column("category", "CATEGORY", lambda item, _: cell(item.category), None, 8, grow=1, most=12, drop=4),
+                Column("importance", "IMP", _importance, None, 4, right=True, drop=2),
                 Column("standing", "", lambda item, _: standing_cell(item), None, 10),
                 Column(
-                    "session", "SESSION", lambda item, _: cell(item.session, "muted"), None, 8, most=20, grow=1, drop=1
+                    "session", "SESSION", lambda item, _: cell(item.session, "muted"), None, 8, most=16, grow=1, drop=1
                 ),
-                Column("age", "AGE", lambda item, _: cell(ago(item.updated_at, now()), "muted"), None, 4, right=True),
-                Column("preview", "CONTENT", lambda item, _: preview_cell(item), None, 8, grow=4, drop=5),
+                Column(
+                    "age",
+                    "AGE",
+                    lambda item, _: cell(ago(item.updated_at, now()), "muted"),
+                    None,
+                    4,
+                    right=True,
+                    drop=3,
+                ),
+                Column("preview", "CONTENT", lambda item, _: preview_cell(item), None, 24, grow=7),
             ]
         case CoreBlocksOf():
             return [
@@ -81,7 +102,7 @@ def columns_of(place: Place, now: Now) -> list[Column[Item]]:
 
 
 def _name(label: str) -> Column[Item]:
-    return Column("name", label, lambda item, _: _named(item), None, 14, grow=3, most=60)
+    return Column("name", label, lambda item, _: _named(item), None, 12, grow=3, most=60)
 
 
 def _named(item: Item) -> Cell:

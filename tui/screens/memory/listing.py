@@ -13,7 +13,16 @@ from textual.widgets import Input
 from services.errors import PinfoldError
 from tui.screens.memory.columns import Now, columns_of
 from tui.screens.memory.items import Item
-from tui.screens.memory.places import AgentRows, ArchiveOf, CoreBlocksOf, FoundRows, OpenContexts, Place, ScopeKeys
+from tui.screens.memory.places import (
+    AgentRows,
+    ArchiveOf,
+    CoreBlocksOf,
+    FoundRows,
+    OpenContexts,
+    Place,
+    ScopeKeys,
+    ScopesOf,
+)
 from tui.screens.memory.sources import Part
 from tui.text import safe
 from tui.widgets.empty_state import EmptyState
@@ -166,6 +175,12 @@ class Listing(Pane):
         return True
 
 
+_LIVES: dict[str, str] = {
+    "user": "until they are deleted",
+    "team": "until they are deleted",
+    "chat": "24 hours, unless they are given another time",
+    "context": "30 minutes, unless they are given another time",
+}
 _Words = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
 
 
@@ -179,6 +194,12 @@ def _nothing(place: Place | None, text: str) -> _Words:
     if text:
         return "Nothing fits", ("No row has what you typed.",), (("esc", "show every row"),)
     match place:
+        case ScopesOf():
+            return (
+                f"Keys of {place.title}",
+                (f"They live {_LIVES[place.kind]}.", "Those that have any are below it on the left."),
+                (("n", f"set a key of any {place.kind}"), ("s", "search everything")),
+            )
         case ScopeKeys():
             return (
                 "No keys",

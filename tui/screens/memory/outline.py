@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from services.errors import PinfoldError
-from services.memory import CONVERSATION, CORE, DAILY, Listing, ScopeCount, ScopeKind, Tenant
+from services.memory import CONVERSATION, CORE, DAILY, Listing, ScopeCount, ScopeKind, Tenant, rows_by_agent
 from tui.screens.memory.places import (
     AgentRows,
     ArchiveOf,
@@ -16,6 +16,7 @@ from tui.screens.memory.places import (
     OpenContexts,
     Place,
     ScopeKeys,
+    ScopesOf,
     shown_name,
 )
 from tui.text import safe
@@ -28,6 +29,9 @@ PAGE = 200
 
 MOST = 100_000
 """No scope's keys are counted further for the tree."""
+
+MOST_ROWS = 1000
+"""Nor are the rows of an agent that is not open."""
 
 _CATEGORIES = (CORE, DAILY, CONVERSATION)
 _NESTED = 8
@@ -87,8 +91,11 @@ async def read_outline(pinfold: Pinfold, wanted: Wanted) -> tuple[Node, ...]:
     nodes.append(Node("contexts", "contexts and steps", place=OpenContexts()))
     tenants = await pinfold.core_memory.tenants.all()
     known = sorted({*wanted.aliases, *(tenant.agent for tenant in tenants if tenant.parent is None)})
+    counts = await rows_by_agent(pinfold.database, MOST_ROWS)
     for alias in known:
-        nodes += await _agent(pinfold, alias, tenants, wanted)
+        nodes += await _agent(
+            pinfold, alias, tenants, wanted, _up_to(counts[alias], MOST_ROWS) if alias in counts else ""
+        )
     return tuple(nodes)
 
 
@@ -99,35 +106,43 @@ async def _scopes(pinfold: Pinfold, kind: ScopeKind, wanted: Wanted) -> list[Nod
     found = await pinfold.memory.scopes.counted(kind, limit=limit + 1, most=MOST if is_open else 0)
     more = len(found) > limit
     shown = found[:limit]
-    heading = Node(key, f"{key}s", count=f"{len(shown):,}{'+' if more else ''}", open=is_open if shown else None)
+    place = ScopesOf(kind)
+    count = f"{len(shown):,}{'+' if more else ''}"
+    heading = Node(key, f"{key}s", count=count, open=is_open if shown else None, place=place)
     if not is_open:
         return [heading]
     nodes = [heading, *map(_scope, shown)]
     if more:
-        nodes.append(Node(f"{key}\0more", f"more {key}s", depth=1))
+        nodes.append(Node(f"{key}\0more", f"more {key}s", depth=1, place=place))
     return nodes
 
 
 def _scope(counted: ScopeCount) -> Node:
-    count = f"{MOST:,}+" if counted.keys > MOST else f"{counted.keys:,}"
     scope = counted.scope
-    return Node(f"scope\0{scope}", shown_name(scope.id), 1, count, place=ScopeKeys(scope))
+    return Node(f"scope\0{scope}", shown_name(scope.id), 1, _up_to(counted.keys, MOST), place=ScopeKeys(scope))
 
 
-async def _agent(pinfold: Pinfold, alias: str, tenants: Sequence[Tenant], wanted: Wanted) -> list[Node]:
+def _up_to(count: int, most: int) -> str:
+    return f"{most:,}+" if count > most else f"{count:,}"
+
+
+async def _agent(pinfold: Pinfold, alias: str, tenants: Sequence[Tenant], wanted: Wanted, count: str) -> list[Node]:
     key = f"agent\0{alias}"
     is_open = key in wanted.open
     configured = alias in wanted.aliases
-    heading = Node(key, shown_name(alias), open=is_open, problem="" if configured else "no agent has this alias now")
+    tenant = next((known for known in tenants if known.parent is None and known.agent == alias), None)
+    place = AgentRows(alias) if configured else CoreBlocksOf(tenant, alias)
+    problem = "" if configured else "no agent has this alias now"
+    heading = Node(key, shown_name(alias), 0, count, is_open, place=place, problem=problem)
     if not is_open:
         return [heading]
-    tenant = next((known for known in tenants if known.parent is None and known.agent == alias), None)
     nodes = [heading, *await _blocks_and_archive(pinfold, key, tenant, alias, 1)]
     if configured:
         nodes[2:2] = await _memories(pinfold, key, alias)
     if tenant is not None:
         for role, depth in _below(tenant, tenants, 1):
-            nodes.append(Node(f"{key}\0{role.id}", f"role {shown_name(role.role)}", depth))
+            blocks = CoreBlocksOf(role, role.role)
+            nodes.append(Node(f"{key}\0{role.id}", f"role {shown_name(role.role)}", depth, place=blocks))
             nodes += await _blocks_and_archive(pinfold, f"{key}\0{role.id}", role, role.role, depth + 1)
     return nodes
 
@@ -146,7 +161,7 @@ async def _memories(pinfold: Pinfold, key: str, alias: str) -> list[Node]:
         total = await memory.count(Listing(superseded=True))
         counts = [await memory.count(Listing(category=category, superseded=True)) for category in _CATEGORIES]
     except PinfoldError as error:
-        return [Node(f"{key}\0memories", "memories", 1, problem=safe(str(error)))]
+        return [Node(f"{key}\0memories", "memories", 1, place=AgentRows(alias), problem=safe(str(error)))]
     nodes = [Node(f"{key}\0memories", "memories", 1, f"{total:,}", place=AgentRows(alias))]
     for category, count in zip(_CATEGORIES, counts, strict=True):
         nodes.append(Node(f"{key}\0{category}", category, 2, f"{count:,}", place=AgentRows(alias, category)))

@@ -8,10 +8,22 @@ from typing import TYPE_CHECKING
 from tui.text import safe
 
 if TYPE_CHECKING:
-    from services.memory import Scope, Tenant
+    from services.memory import Scope, ScopeKind, Tenant
 
 LABEL = 300
 """The most characters that are drawn of an id or a key."""
+
+
+@dataclass(frozen=True)
+class ScopesOf:
+    """The scopes of one kind; the tree shows which there are."""
+
+    kind: ScopeKind
+
+    @property
+    def title(self) -> str:
+        """What they are called."""
+        return f"{self.kind}s"
 
 
 @dataclass(frozen=True)
@@ -105,7 +117,7 @@ class FoundRows:
         return f"found: {shown_name(self.text)}"
 
 
-Place = ScopeKeys | AgentRows | CoreBlocksOf | ArchiveOf | OpenContexts | StepsOf | FoundRows
+Place = ScopesOf | ScopeKeys | AgentRows | CoreBlocksOf | ArchiveOf | OpenContexts | StepsOf | FoundRows
 
 
 def shown_name(name: str) -> str:

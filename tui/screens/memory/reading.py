@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from services.errors import PinfoldError
+from services.memory import newest_change
 from tui.host import Host, host
 from tui.screens.memory.facts import Content, read_content
 from tui.screens.memory.items import Item
@@ -22,7 +23,7 @@ from tui.widgets.table import Window
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tui.screens.frame import FrameScreen
+    from tui.screens.memory.acting import ActingScreen
 
 _TREE_SECONDS = 0.8
 _SHARE, _PAUSE_SECONDS = 4, 0.4
@@ -34,7 +35,7 @@ class Reading:
     """Reads for the panes of the screen.
 
     Args:
-        screen: Its workers end with it.
+        screen: Its workers end with it; told which place to begin with.
         tree: The tree.
         listing: The table.
         viewer: The viewer.
@@ -43,7 +44,7 @@ class Reading:
 
     def __init__(
         self,
-        screen: FrameScreen,
+        screen: ActingScreen,
         tree: TreePane,
         listing: Listing,
         viewer: Viewer,
@@ -114,8 +115,20 @@ class Reading:
             return
         first = not self._tree.table.total
         self._tree.show(nodes)
-        if first and (scope := next((node for node in nodes if isinstance(node.place, ScopeKeys)), None)):
-            self._tree.table.move_to(scope.key)
+        if first and self._listing.place is None:
+            await self._begin()
+
+    async def _begin(self) -> None:
+        """Show what was changed last, or else the first line of the tree."""
+        newest = await newest_change(self._host.pinfold.database, self._host.now())
+        if self._listing.place is not None or not self._listing.is_attached:
+            return
+        if newest is None:
+            self._screen.show_place(self._tree.place)
+        elif newest.scope is not None:
+            self._screen.show_place(ScopeKeys(newest.scope), newest.key)
+        else:
+            self._screen.show_place(AgentRows(newest.agent), newest.key)
 
     async def read_page(self, window: Window | None = None, around: str = "") -> None:
         """Read the rows of the place that is shown.

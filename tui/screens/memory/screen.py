@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import ClassVar
 
@@ -51,7 +51,8 @@ class MemoryScreen(ActingScreen):
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings(Scope.MEMORY)
 
-    _settling: Timer | None = None
+    _tree_settling: Timer | None = None
+    _rows_settling: Timer | None = None
 
     def body(self) -> Iterable[Widget]:
         """Tree, table and viewer."""
@@ -120,28 +121,33 @@ class MemoryScreen(ActingScreen):
     def _read_item(self) -> None:
         self.host.begin(self, "memory item", self._reading.read_item)
 
-    def _settle(self, then: partial[None]) -> None:
-        if self._settling is not None:
-            self._settling.stop()
-        self._settling = self.set_timer(_SETTLING_SECONDS, then)
-
     @on(Table.Moved)
     def _moved(self, message: Table.Moved) -> None:
+        if type(message) is not Table.Moved:  # the table's other messages are kinds of it
+            return
         if message.table is self._tree.table:
-            self._settle(partial(self._follow_tree))
+            self._tree_settling = self._settle(self._tree_settling, self._follow_tree)
         elif message.table is self._listing.table:
             self.refresh_bindings()
-            self._settle(partial(self._read_item))
+            self._rows_settling = self._settle(self._rows_settling, self._read_item)
+
+    def _settle(self, before: Timer | None, then: Callable[[], None]) -> Timer:
+        """Do something once the cursor rests; what waited for that until now is not done."""
+        if before is not None:
+            before.stop()
+        return self.set_timer(_SETTLING_SECONDS, then)
 
     def _follow_tree(self) -> None:
-        node = self._tree.table.row
-        place = node.place if node is not None else None
-        if place != self._listing.place and (place is not None or self._listing.place is None):
+        place = self._tree.place
+        if place is not None and place != self._listing.place:
             self.show_place(place)
 
     def show_place(self, place: Place | None, item: str = "") -> None:
-        """Show the rows of a place, with the cursor on one of them."""
+        """Show the rows of a place, with the cursor on one of them, and the place in the tree."""
+        if self._tree_settling is not None:
+            self._tree_settling.stop()
         self._listing.turn_to(place)
+        self._tree.aim(place)
         self.refresh_bindings()
         if isinstance(place, FoundRows):
             self.host.begin(self, "memory search", self._reading.find, place.text)
@@ -191,8 +197,6 @@ class MemoryScreen(ActingScreen):
             kind = node.key.partition("\0")[0]
             self._reading.pages[kind] = self._reading.pages.get(kind, 1) + 1
             self._read_tree()
-        elif node.open is not None:
-            self._fold(TreeTable.Folded(node.key, not node.open))
         elif node.place is not None:
             self._follow_tree()
             self._listing.table.focus()

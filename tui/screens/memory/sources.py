@@ -16,6 +16,7 @@ from tui.screens.memory.places import (
     OpenContexts,
     Place,
     ScopeKeys,
+    ScopesOf,
     StepsOf,
 )
 from tui.widgets.table import Window
@@ -77,7 +78,7 @@ async def read_part(pinfold: Pinfold, place: Place, asked: Asked) -> Part:
         case StepsOf():
             steps = await pinfold.memory.contexts.steps(context=place.context)
             return _whole([items.step_item(place, step) for step in steps])
-        case FoundRows():
+        case ScopesOf() | FoundRows():
             return Part((), 0, 0)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from textual.binding import Binding, BindingType
-from textual.message import Message
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tui.glyphs import glyphs
+from tui.widgets.folding_table import FoldingTable
 from tui.widgets.list_pane import ListPane
 from tui.widgets.table import Cell, Column, Span, Table, cell
 from tui.widgets.title_line import TitleLine
@@ -17,38 +16,19 @@ if TYPE_CHECKING:
     from tui.screens.memory.places import Place
 
 
-class TreeTable(Table["Node"]):
-    """Lines of the tree; left and right fold and unfold."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("l,right", "unfold", show=False),
-        Binding("h,left", "fold", show=False),
-    ]
-
-    class Folded(Message):
-        """A line is to show what is below it, or no longer."""
-
-        def __init__(self, key: str, is_open: bool) -> None:
-            super().__init__()
-            self.key = key
-            self.is_open = is_open
+class TreeTable(FoldingTable["Node"]):
+    """Lines of the tree; left and right fold and unfold, and right goes from the last line on to the rows."""
 
     def action_unfold(self) -> None:
-        """Show what is below the line."""
-        if (node := self.row) is not None and node.open is False:
-            self.post_message(self.Folded(node.key, True))
-        elif node is not None and node.place is not None:
+        """Show what is below the line; on a line without anything, open it."""
+        if (node := self.row) is not None and node.open is None:
             self.action_open()
+        else:
+            super().action_unfold()
 
-    def action_fold(self) -> None:
-        """Show nothing below the line; on a line without any, go to the one above it."""
-        node = self.row
-        if node is not None and node.open:
-            self.post_message(self.Folded(node.key, False))
-        elif node is not None and node.depth:
-            rows = self.rows
-            here = rows.index(node)
-            self.move_to(next(rows[place].key for place in range(here, -1, -1) if rows[place].depth < node.depth))
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer no marks: what is done to many is done to rows."""
+        return action not in ("mark", "mark_all") and super().check_action(action, parameters)
 
 
 class TreePane(ListPane["Node"]):
@@ -60,6 +40,22 @@ class TreePane(ListPane["Node"]):
             TreeTable(_columns(), lambda node: node.key, text=lambda node: f"{node.label} {node.problem}"),
             id="tree",
         )
+        self._aim: Place | None = None
+
+    def show(self, rows: Sequence[Node]) -> None:
+        """Replace the lines. That one went from under the cursor moves nobody: the table stays where it is."""
+        with self.table.prevent(Table.Moved):
+            super().show(rows)
+            self.aim(self._aim)
+
+    def aim(self, place: Place | None) -> None:
+        """Put the cursor on the line of a place, as soon as there is one; None stays where it is."""
+        self._aim = place
+        if place is None or self.place == place:
+            self._aim = None
+        elif (line := next((node for node in self.table.rows if node.place == place), None)) is not None:
+            self._aim = None
+            self.table.move_to(line.key)
 
     def _say_title(self) -> None:
         text = self.table.filter_text

@@ -24,7 +24,7 @@ from tui.screens.memory.sources import pattern_of
 
 if TYPE_CHECKING:
     from services.memory import Scope
-    from tui.screens.frame import FrameScreen
+    from tui.screens.memory.acting import ActingScreen
     from tui.screens.memory.files.dialogs import FileAnswer
     from tui.screens.memory.files.files import Transfer
 
@@ -43,7 +43,7 @@ class Changing:
         transfer: The export or import under way.
     """
 
-    def __init__(self, screen: FrameScreen, listing: Listing, reading: Reading) -> None:
+    def __init__(self, screen: ActingScreen, listing: Listing, reading: Reading) -> None:
         self._screen = screen
         self._listing = listing
         self._reading = reading
@@ -109,7 +109,11 @@ class Changing:
         if said:
             self._host.told(said)
         self._screen.refresh_bindings()
-        self._host.begin(self._screen, "memory page", self._show, outcome.item)
+        if outcome.place is not None:
+            self._screen.show_place(outcome.place, outcome.item)
+            self._host.begin(self._screen, "memory tree", self._reading.read_tree)
+        else:
+            self._host.begin(self._screen, "memory page", self._show, outcome.item)
 
     async def _show(self, item: str) -> None:
         await self._reading.read_place(item)

@@ -38,12 +38,14 @@ class Outcome:
         lines: What it read, not clean.
         undo: None when nothing changed, or it cannot be taken back.
         item: The id of the row to go to; "" stays.
+        place: Where that row is; None is the place that is shown.
     """
 
     said: str
     lines: Sequence[str] = ()
     undo: Undo | None = None
     item: str = ""
+    place: Place | None = None
 
 
 @dataclass(frozen=True)

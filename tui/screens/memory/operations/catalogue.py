@@ -5,7 +5,7 @@ from __future__ import annotations
 from tui.screens.memory.items import Item
 from tui.screens.memory.operations import agents, blocks, contexts, keys, lists
 from tui.screens.memory.operations.operation import Operation
-from tui.screens.memory.places import AgentRows, ArchiveOf, CoreBlocksOf, OpenContexts, Place, ScopeKeys
+from tui.screens.memory.places import AgentRows, ArchiveOf, CoreBlocksOf, OpenContexts, Place, ScopeKeys, ScopesOf
 
 OPERATIONS: tuple[Operation, ...] = (
     *keys.OPERATIONS,
@@ -24,6 +24,8 @@ def fitting(place: Place | None, item: Item | None) -> list[Operation]:
 def making(place: Place | None, item: Item | None) -> Operation | None:
     """The operation that makes something new in a place."""
     match place:
+        case ScopesOf():
+            return keys.SET_IN
         case ScopeKeys():
             return keys.SET
         case AgentRows():

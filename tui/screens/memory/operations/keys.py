@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from services.memory import MISSING
+from services.memory import MISSING, Scope
 from tui.figures import counted
 from tui.screens.memory.changes.doing import Outcome, Subject, Values, change_keys
 from tui.screens.memory.editing.writing import pretty
 from tui.screens.memory.items import Item, hidden
 from tui.screens.memory.operations.operation import AMOUNT, KEY, NEW_KEY, TTL, VALUE, Operation, Parameter, read_object
-from tui.screens.memory.places import Place, ScopeKeys
+from tui.screens.memory.places import Place, ScopeKeys, ScopesOf
 
 if TYPE_CHECKING:
-    from services.memory import Namespace, Recorded, Scope
+    from services.memory import Namespace, Recorded
 
+_ID = Parameter("id", "Id", "any text, such as 42")
 _OBJECT = Parameter("values", "Values", 'a JSON object: {"KEY": VALUE, …}', read_object)
 _KEYS = Parameter("keys", "Keys", 'a JSON list: ["a", "b"], or one key')
 _PATTERN = Parameter("pattern", "Pattern", "* is any text; empty: every key")
@@ -29,6 +31,10 @@ def in_scope(place: Place, _: Item | None) -> bool:
 def on_key(place: Place, item: Item | None) -> bool:
     """Whether the cursor is on a key."""
     return isinstance(place, ScopeKeys) and item is not None
+
+
+def _among_scopes(place: Place, _: Item | None) -> bool:
+    return isinstance(place, ScopesOf)
 
 
 def _on_counter(place: Place, item: Item | None) -> bool:
@@ -69,6 +75,13 @@ async def _set(subject: Subject, values: Values) -> Outcome:
         lambda _: f"{key} is set",
         key,
     )
+
+
+async def _set_in(subject: Subject, values: Values) -> Outcome:
+    assert isinstance(subject.place, ScopesOf)
+    there = ScopeKeys(Scope(subject.place.kind, values["id"]))
+    outcome = await _set(replace(subject, place=there), values)
+    return replace(outcome, place=there)
 
 
 async def _set_many(subject: Subject, values: Values) -> Outcome:
@@ -193,9 +206,18 @@ def shown(value: Any) -> str:  # noqa: ANN401
 
 
 SET = Operation("set", "set a key", "Store a value over whatever is there", _set, in_scope, (NEW_KEY, VALUE, TTL))
+SET_IN = Operation(
+    "set-in",
+    "set a key",
+    "Store a value in a scope that need not have any key yet",
+    _set_in,
+    _among_scopes,
+    (_ID, NEW_KEY, VALUE, TTL),
+)
 EXPIRE = Operation("expire", "time to live", "Change how long a key lives from now on", _expire, on_key, (KEY, TTL))
 
 OPERATIONS = (
+    SET_IN,
     SET,
     Operation("set-many", "set many keys", "Store many values, all or none", _set_many, in_scope, (_OBJECT, TTL)),
     Operation(
