@@ -29,7 +29,7 @@ from services.operations.model import Operation, Step
 from services.operations.moving import remove_directory
 from services.operations.running import Run
 from services.operations.stamps import save_stamps, stamps_of
-from services.sandbox import record_of
+from services.sandbox import OnceMarkers, record_of
 
 _TRIES = 3
 _NAMED = 5
@@ -48,6 +48,7 @@ class Exported(msgspec.Struct, frozen=True):
         stays: Why it is not removed; "" when it is.
         own: It is in the agent's own directory.
         link: A link in the agent's directory that leads to it; "" when there is none.
+        prepared: The markers of prepare steps that were done there and run once.
     """
 
     items: int = 0
@@ -58,6 +59,7 @@ class Exported(msgspec.Struct, frozen=True):
     stays: str = ""
     own: bool = False
     link: str = ""
+    prepared: tuple[str, ...] = ()
 
 
 def exported(steps: Sequence[Step], subject: str) -> Exported:
@@ -202,6 +204,7 @@ async def _workspace(run: Run, writer: ArchiveWriter) -> Exported:
         stays=stays,
         own=own,
         link=str(agent.workspace.relative_to(top)) if linked else "",
+        prepared=await house.calls.run(OnceMarkers(house.home).of, run.alias, place),
     )
 
 

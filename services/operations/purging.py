@@ -29,6 +29,7 @@ from services.operations.moving import Moved, move_directory, remove_directory, 
 from services.operations.references import read_files
 from services.operations.running import Course, Run
 from services.operations.stamps import load_stamps, remove_known, strangers
+from services.sandbox import OnceMarkers
 
 _TRIES = 3
 _NAMED = 5
@@ -121,6 +122,7 @@ async def _purge_files(run: Run) -> str:
             )
     await _keep_agent_file(run, hidden / "agent.toml")
     await house.calls.run(_remove_own_directory, hidden, found.link)
+    await house.calls.run(OnceMarkers(house.home).forget, run.alias)
     await house.calls.run(remove_directory, own_directory(house.home, run.operation.id))
     return "stays where it is" if found.stays else "removed"
 

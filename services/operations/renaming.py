@@ -16,7 +16,7 @@ from services.operations.model import Blocker, Effect, Operation, Options, Plan,
 from services.operations.moving import Moved, measured, move_directory, replace_by_copy
 from services.operations.references import read_files, read_owned
 from services.operations.running import Course, Run
-from services.sandbox import rename_sessions
+from services.sandbox import OnceMarkers, rename_sessions
 
 _TRIES = 3
 _COPIED = "copied"
@@ -93,8 +93,6 @@ def _notes(home: Home, facts: Facts, agent: Agent) -> list[str]:
         found.append(f"{kept} sandboxes keep the old alias in their label, and are found by their session")
     if facts.guests:
         found.append(f"sandboxes of {', '.join(facts.guests)} that run keep its files where they were until they end")
-    if agent.settings and any(step.once for step in agent.settings.prepare):
-        found.append("prepare steps that run once run once more")
     return found
 
 
@@ -132,6 +130,7 @@ async def _move(run: Run) -> str:
     copied = run.step.result == _COPIED
     moved = Moved.COPIED
     if not copied:
+        await _settle_once(run)
         moved, left_out = await house.calls.run(move_directory, old, new, staging, house.rename, run.teller())
         run.warnings += [f"{name} is no file, folder or link, and was not copied" for name in left_out]
     if moved is Moved.COPIED:
@@ -139,6 +138,13 @@ async def _move(run: Run) -> str:
         await house.calls.run(replace_by_copy, old, new, staging)
     await house.agents.load()
     return moved.value
+
+
+async def _settle_once(run: Run) -> None:
+    """Keep what is known of prepare steps that run once, while the workspace is where it was."""
+    agent = run.house.agents.by_alias.get(run.alias)
+    if agent is not None:
+        await run.house.calls.run(OnceMarkers(run.house.home).settle, run.alias, agent.workspace, run.target)
 
 
 async def _references(run: Run) -> str:
@@ -186,6 +192,8 @@ async def _sessions(run: Run) -> str:
     home = run.house.home
     moved = str(home.agent_dir(run.alias)), str(home.agent_dir(run.target))
     count = await run.house.database.write(lambda c: rename_sessions(c, run.alias, run.target, moved))
+    workspace = run.house.agents.get(run.target).workspace
+    await run.house.calls.run(OnceMarkers(home).rename, run.alias, run.target, workspace)
     return f"{count} sessions"
 
 

@@ -30,11 +30,12 @@ from services.operations.model import Operation
 from services.operations.moving import Rename, remove_directory, rename_directory, sync_tree
 from services.operations.references import TomlFile, read_files
 from services.operations.running import Course, Run
-from services.sandbox import read_record, restore_session
+from services.sandbox import OnceMarkers, read_record, restore_session
 
 _TRIES = 3
 _NAMED = 5
 _LIMIT = 1024 * 1024
+_STAYS = "its workspace stays as it is"
 
 
 async def _opened(run: Run) -> OpenArchive:
@@ -63,7 +64,7 @@ async def _extract(run: Run) -> str:
     data = _renamed_inside(house, await opened.agent_file(), opened.manifest.agent.alias, run.target)
     await house.calls.run(lambda: write_whole(staging / "agent.toml", data, expected=MISSING))
     workspace = await restoring.workspace_of(house, opened)
-    told = "its workspace stays as it is"
+    told = _STAYS
     if workspace.elsewhere is None:
         told = await _unpack(run, opened, staging / workspace.inside)
     elif not await house.calls.run(restoring.is_taken, workspace.elsewhere):
@@ -181,7 +182,19 @@ async def _restore_sessions(run: Run, opened: OpenArchive) -> str:
         await house.calls.run(_copy_output, kept, house.home.session_dir(kept.id) / "output")
         if await house.database.write(lambda c: restore_session(c, record, run.target)):  # noqa: B023
             restored += 1
+    await _restore_once(run)
     return f"{restored:,} sessions"
+
+
+async def _restore_once(run: Run) -> None:
+    """Mark prepare steps as done that left what they did in the workspace, if that is the one of the archive."""
+    house = run.house
+    workspace = house.agents.get(run.target).workspace
+    replaced = any(step.name == "extract" and step.detail == _STAYS for step in run.operation.steps)
+    for delete in await house.journal.deletes_into(run.operation.archive):
+        found = exported(delete.steps, "workspace")
+        if found.stays or not replaced:
+            await house.calls.run(OnceMarkers(house.home).restore, run.target, workspace, found.prepared)
 
 
 def _copy_output(kept: KeptSession, output: Path) -> None:

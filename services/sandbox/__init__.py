@@ -2,6 +2,7 @@
 
 from services.sandbox.engines.engine import Engine, EngineStatus, PullProgress, SandboxState, Shell, Usage
 from services.sandbox.model import Limits, Mount, SandboxSpec, Session, SessionState, StartRequest, Step, StepState
+from services.sandbox.once import OnceMarkers
 from services.sandbox.records import SessionRecord, read_record, record_of, restore_session
 from services.sandbox.recovery import Orphan
 from services.sandbox.renaming import rename_sessions
@@ -20,6 +21,7 @@ __all__ = [
     "EngineStatus",
     "Limits",
     "Mount",
+    "OnceMarkers",
     "Orphan",
     "PullProgress",
     "RunnerStatus",

@@ -4,25 +4,16 @@ A sandbox with prepare steps starts with its main process held back behind a gat
 directory that Pinfold shares read-only with the sandbox, and then becomes the command. The steps run meanwhile, so what
 they leave in the sandbox's temporary files is there for the command too, and a step that fails ends the session before
 the command did anything. A Pinfold that dies in between leaves the gate shut.
-
-A step with `once` is remembered by workspace, image and command under `state/prepared/`, outside the workspace, where
-the agent cannot forge or lose it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Sequence
-from pathlib import Path
-
-import msgspec
 
 from services.agents import PrepareStep
 from services.errors import SessionError
-from services.home import Home
 from services.sandbox.engines.engine import Engine
-from services.sandbox.model import Mount, SandboxSpec
+from services.sandbox.model import Mount
 from services.sandbox.session_files import SessionFiles
 
 SHARED = "/run/pinfold"
@@ -59,28 +50,6 @@ def make_shared(files: SessionFiles) -> None:
 def open_gate(files: SessionFiles) -> None:
     """Let the main process go."""
     (files.shared / _GATE).touch(mode=0o644)
-
-
-class OnceMarkers:
-    """Which `once` steps were done, for which workspace."""
-
-    def __init__(self, home: Home) -> None:
-        self._directory = home.state_dir / "prepared"
-
-    def done(self, step: PrepareStep, spec: SandboxSpec) -> bool:
-        """Whether a step need not run again."""
-        return step.once and self._marker(step, spec).exists()
-
-    def remember(self, step: PrepareStep, spec: SandboxSpec) -> None:
-        """Note that a step has succeeded."""
-        if step.once:
-            self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._marker(step, spec).touch(mode=0o600)
-
-    def _marker(self, step: PrepareStep, spec: SandboxSpec) -> Path:
-        found = os.stat(spec.workspace)  # noqa: PTH116 - a workspace made anew is another one
-        facts = (spec.agent, spec.workspace, found.st_dev, found.st_ino, spec.image, step.cmd)
-        return self._directory / hashlib.sha256(msgspec.json.encode(facts)).hexdigest()
 
 
 async def run_step(engine: Engine, sandbox: str, step: PrepareStep) -> str:

@@ -21,8 +21,9 @@ from services.sandbox.admission import Admission
 from services.sandbox.cleanup import Cleanup
 from services.sandbox.engines.engine import PullProgress
 from services.sandbox.model import Session, SessionState
+from services.sandbox.once import OnceMarkers
 from services.sandbox.planning import Plan
-from services.sandbox.prepare import OnceMarkers, make_shared, open_gate, run_step, step_name
+from services.sandbox.prepare import make_shared, open_gate, run_step, step_name
 from services.sandbox.roster import has_images
 from services.sandbox.rows import StepChange
 from services.sandbox.session_files import SessionFiles
