@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from services.errors import DatabaseDamaged, DatabaseError
+from services.home.checkpoints import Checkpoints
 from services.home.damage import connect_or_set_aside, suspect
 from services.home.files import make_directory
 from services.home.migrations import migrate
@@ -84,6 +85,7 @@ class _Worker(ABC, threading.Thread):
                 for request in group:
                     request.error = request.error or self._told(error)
             _settle(group)
+        self._finish()
         if connection is not None:
             connection.close()
 
@@ -110,6 +112,9 @@ class _Worker(ABC, threading.Thread):
             suspect(self._path)
         return told
 
+    def _finish(self) -> None:
+        """Do what is to be done once no job will come any more."""
+
     @abstractmethod
     def _connect(self) -> sqlite3.Connection: ...
 
@@ -121,6 +126,10 @@ class _Writer(_Worker):
     """Runs a group of jobs in one transaction, each in a savepoint of its own unless it is alone."""
 
     damage: DatabaseDamaged | None = None
+
+    def __init__(self, path: Path, name: str) -> None:
+        super().__init__(path, name)
+        self._checkpoints = Checkpoints(path)
 
     def _connect(self) -> sqlite3.Connection:
         connection, self.damage = connect_or_set_aside(self._path)
@@ -139,6 +148,10 @@ class _Writer(_Worker):
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+        self._checkpoints.committed()
+
+    def _finish(self) -> None:
+        self._checkpoints.stop(_CLOSING_SECONDS)
 
     def _run_in_savepoint(self, connection: sqlite3.Connection, request: _Request) -> None:
         connection.execute("SAVEPOINT job")

@@ -11,8 +11,8 @@ from services.errors import DatabaseDamaged, DatabaseError
 _PATIENCE = 5.0
 _PAUSE = 0.02
 
-_CHECKPOINT_PAGES = 4000
-"""Of 4 KiB: how long the log of writes may grow before they are moved to the file, which waits for the disk."""
+_CHECKPOINT_PAGES = 16_000
+"""Of 4 KiB: a log of writes this long is moved to the file by whoever commits, if nobody else has done it before."""
 
 _REASONS = {
     "SQLITE_BUSY": ("another program holds it for writing", "Try again, or end that program."),
@@ -40,6 +40,7 @@ def connect(path: Path) -> sqlite3.Connection:
         _switch_to_wal(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        connection.execute("PRAGMA journal_size_limit = 0")  # a log that is begun anew is cut to what is in it
         connection.execute("PRAGMA foreign_keys = ON")
     except sqlite3.Error as error:
         connection.close()

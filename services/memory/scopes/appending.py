@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from services.errors import InputRefused, MemoryRefused
 from services.memory.scopes import rows
@@ -19,8 +20,7 @@ _GROWN = "UPDATE scoped_values SET length = ?, size = ?, updated_at = ? WHERE nu
 _INSERT = "INSERT INTO list_items (list, position, value) VALUES (?, ?, ?)"
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(msgspec.Struct, frozen=True):
     """Appends to a list, or makes it; returns its new length.
 
     Attributes:
@@ -48,8 +48,7 @@ class Append:
         tail = self._tail(connection, now)
         if tail is None:
             return self._make(connection, now)
-        tail.grow(self)
-        for item in tail.new:
+        for item in tail.grow(self):
             connection.execute(_INSERT, item)
         connection.execute(_GROWN, tail.grown(now))
         return tail.length
@@ -62,32 +61,36 @@ class Append:
             What each returned or raised.
         """
         now = appends[0].clock()
-        tails: dict[tuple[Scope, str], _Tail] = {}
+        tails: dict[tuple[str, str, str], _Tail] = {}
+        new: list[tuple[int, int, str]] = []
         outcomes: list[int | MemoryRefused] = []
         for append in appends:
-            where = append.scope, append.key
+            where = append._where()
             try:
                 tail = tails.get(where) or append._tail(connection, now)
                 if tail is None:
                     outcomes.append(append._make(connection, now))
                     continue
                 tails[where] = tail
-                tail.grow(append)
+                new += tail.grow(append)
                 outcomes.append(tail.length)
             except MemoryRefused as refused:
                 outcomes.append(refused)
-        connection.executemany(_INSERT, [item for tail in tails.values() for item in tail.new])
+        connection.executemany(_INSERT, new)
         connection.executemany(_GROWN, [tail.grown(now) for tail in tails.values()])
         return outcomes
 
+    def _where(self) -> tuple[str, str, str]:
+        return self.scope.kind.value, self.scope.id, self.key
+
     def _tail(self, connection: sqlite3.Connection, now: int) -> _Tail | None:
-        found = connection.execute(_TAIL, (self.scope.kind.value, self.scope.id, self.key, now)).fetchone()
+        found = connection.execute(_TAIL, (*self._where(), now)).fetchone()
         if found is None:
             return None
         number, kind, end, length, size = found
         if kind != "list":
             raise rows.wrong_kind(self.key, kind, "list")
-        return _Tail(number, end, length, size, [])
+        return _Tail(number, end, length, size)
 
     def _make(self, connection: sqlite3.Connection, now: int) -> int:
         size = sum(map(item_size, self.items))
@@ -98,26 +101,27 @@ class Append:
         return len(self.items)
 
 
-@dataclass(slots=True)
-class _Tail:
-    """The end of a list, and what was appended to it and not written yet."""
+class _Tail(msgspec.Struct):
+    """The end of a list: the position behind its last item, how many items it has, and their bytes."""
 
     number: int
     end: int
     length: int
     size: int
-    new: list[tuple[int, int, str]]
 
-    def grow(self, append: Append) -> None:
-        """Append in memory.
+    def grow(self, append: Append) -> list[tuple[int, int, str]]:
+        """Move the end behind what is appended, and return what `_INSERT` takes.
 
         Raises:
             InputRefused: The list would grow too large; nothing is changed then.
         """
         size = self.size + sum(map(item_size, append.items))
         check_list_size(size)
-        self.new += [(self.number, place, item) for place, item in enumerate(append.items, start=self.end)]
-        self.end, self.length, self.size = self.end + len(append.items), self.length + len(append.items), size
+        new = [(self.number, place, item) for place, item in enumerate(append.items, start=self.end)]
+        self.end += len(new)
+        self.length += len(new)
+        self.size = size
+        return new
 
     def grown(self, now: int) -> tuple[int, int, int, int]:
         """What `_GROWN` takes."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from services.memory.scopes import rows
 from services.memory.scopes.model import Scope
 from services.memory.scopes.values import Stored
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(msgspec.Struct, frozen=True):
     """Stores a value over whatever is there.
 
     Attributes:
