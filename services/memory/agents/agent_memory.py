@@ -59,6 +59,7 @@ class AgentMemory:
         Raises:
             InputRefused: A part of it is not acceptable, or the scan found what is rejected.
             MemoryRefused: Its memory is in another back-end by now.
+            ChangedMeanwhile: Something else is there than `draft.seen`; nothing is stored.
         """
         draft.checked()
         screened = await self._calls.run(self.screening.screen_named, draft.key, draft.content)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from services.memory.agents.importance import estimated
 from services.memory.agents.model import Draft, Owner, Row
+from services.memory.scopes.model import changed_meanwhile
 from services.memory.screening import Screened
 
 
@@ -28,7 +31,12 @@ def made_row(
         make_id: Makes the id of a new row.
         now: Nanoseconds since 1970.
         agent_id: The owner's id.
+
+    Raises:
+        ChangedMeanwhile: The row that is there is not the one that the draft was made from.
     """
+    if draft.seen is not msgspec.UNSET and draft.seen != there:
+        raise changed_meanwhile(draft.key)
     importance = estimated(draft.category, screened.content) if draft.importance is None else draft.importance
     return Row(
         id=there.id if there else make_id(),

@@ -46,6 +46,8 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
         session: The id of the session it is from, or "".
         importance: From 0 to 1; None is estimated from the category and the words.
         pinned: Hygiene keeps it; None leaves a row that is there as it is.
+        seen: The row it is to be stored over, as somebody saw it, or None where there was none; UNSET is over whatever
+            is there. Every back-end compares in the same transaction, or under the same lock, in which it stores.
     """
 
     key: str
@@ -54,6 +56,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     session: str = ""
     importance: float | None = None
     pinned: bool | None = None
+    seen: Row | None | msgspec.UnsetType = msgspec.UNSET
 
     def checked(self) -> Draft:
         """Return it if it can be stored.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.memory import MISSING, Block, Draft
+from services.memory import MISSING, Block, Draft, Row
 from tests.tui.conftest import shown
 from tests.tui.screens.memory.conftest import Desk
 from tui.screens.dialog import Confirm
@@ -17,6 +17,12 @@ async def begin(desk: Desk, text: str) -> None:
     await desk.until(lambda: desk.viewer.draft is not None and desk.viewer._editor.has_focus)
     desk.viewer._editor.show_instead(text, desk.viewer.form)
     await desk.pilot.pause()
+
+
+async def row_of(desk: Desk) -> Row:
+    row = await desk.memory().get("style")
+    assert row is not None
+    return row
 
 
 @pytest.mark.parametrize(
@@ -69,6 +75,39 @@ async def test_a_key_deleted_meanwhile_is_written_anew_only_by_choice(desk: Desk
     await desk.press("right", "right", "enter")
     await desk.until(lambda: desk.viewer.draft is None)
     assert await desk.keys().get("a") == "mine"
+
+
+async def test_a_row_that_an_agent_stores_in_the_last_moment_is_not_written_over(desk: Desk) -> None:
+    await desk.memory().store(Draft(key="style", content="before"))
+    await desk.show(AgentRows("reviewer"))
+    await begin(desk, "mine")
+    await desk.press("ctrl+s")
+    await desk.until(lambda: isinstance(desk.app.screen, SaveChange))
+    await desk.memory().store(Draft(key="style", content="theirs"))
+    await desk.press("enter")
+    await desk.until(lambda: isinstance(desk.app.screen, ResolveConflict))
+    assert "- theirs" in shown(desk.app)
+    assert (await row_of(desk)).content == "theirs"
+    await desk.press("right", "right", "enter")
+    await desk.until(lambda: desk.viewer.draft is None)
+    assert (await row_of(desk)).content == "mine"
+    await desk.undo()
+    assert (await row_of(desk)).content == "theirs"
+
+
+async def test_a_row_deleted_meanwhile_is_written_anew_only_by_choice(desk: Desk) -> None:
+    await desk.memory().store(Draft(key="style", content="before", category="daily"))
+    await desk.show(AgentRows("reviewer"))
+    await begin(desk, "mine")
+    await desk.memory().forget("style")
+    await desk.until_shown("⚠ changed meanwhile")
+    await desk.press("ctrl+s")
+    await desk.until_shown("style was deleted meanwhile")
+    assert await desk.memory().get("style") is None
+    await desk.press("right", "right", "enter")
+    await desk.until(lambda: desk.viewer.draft is None)
+    row = await row_of(desk)
+    assert (row.content, row.category) == ("mine", "daily")
 
 
 async def test_rows_and_blocks_are_held_to_the_same(desk: Desk) -> None:

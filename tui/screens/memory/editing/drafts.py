@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from services.errors import ChangedMeanwhile, InputRefused, NothingThere
+from services.errors import InputRefused, NothingThere
 from services.memory import MISSING, Block, from_json
 from tui.figures import size
 from tui.screens.memory.changes.doing import Undo, change_keys, log
@@ -40,7 +40,8 @@ class Draft:
         id: Names it there.
         name: What it is called, clean.
         form: How it is typed.
-        seen: What was there when it was read: a value, an agent's row, or a text; MISSING where nothing is.
+        opened: What was there when editing began: a value, an agent's row, or a text.
+        seen: What is there as far as the operator knows; MISSING where nothing is.
         limit: The most characters it holds; 0 is told by whoever stores it.
     """
 
@@ -48,6 +49,7 @@ class Draft:
     id: str
     name: str
     form: Form
+    opened: Any
     seen: Any
     limit: int = 0
 
@@ -114,7 +116,7 @@ async def open_draft(pinfold: Pinfold, item: Item) -> Draft:
         raise NothingThere(f"{item.name} is not there any more")
     form: Form = "text" if not isinstance(item.place, ScopeKeys) or isinstance(found, str) else "json"
     limit = Block.parse(item.id).limit if isinstance(item.place, CoreBlocksOf) else 0
-    return Draft(item.place, item.id, item.name, form, found, limit)
+    return Draft(item.place, item.id, item.name, form, found, found, limit)
 
 
 async def read_now(pinfold: Pinfold, place: Place, key: str) -> Any:  # noqa: ANN401
@@ -160,11 +162,9 @@ async def write(pinfold: Pinfold, draft: Draft, value: Json) -> Undo | None:
         )
         return undo
     if isinstance(place, AgentRows):
-        memory = pinfold.agent_memories.of(place.alias)
-        before = await memory.get(key, place.alias)
-        if not same(before or MISSING, draft.seen) or draft.seen is MISSING:
-            raise ChangedMeanwhile(f"{draft.name} was not written", why="it was changed meanwhile")
-        after = await memory.store(redrafted(draft.seen, content=value))
+        before = None if draft.seen is MISSING else draft.seen
+        edited = redrafted(before or draft.opened, content=value, seen=before)
+        after = await pinfold.agent_memories.of(place.alias).store(edited)
         return undo_rows(place.alias, f"store {key}", [(key, before)], [after])
     blocks = pinfold.core_memory.blocks(await tenant_of(pinfold, place))
     block = await blocks.read(Block.parse(key))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from services.errors import ChangedMeanwhile, NothingThere
 from services.memory import CONVERSATION, CORE, DAILY, Draft, Retention, Row
 from tui.figures import counted, size
@@ -86,18 +88,19 @@ def undo_rows(alias: str, label: str, before: Sequence[tuple[str, Row | None]], 
     return Undo(label, back)
 
 
-async def change_row(subject: Subject, verb: str, key: str, draft: Draft) -> Undo:
-    """Store a row over what is there, and tell how to take it back."""
-    alias, memory = alias_of(subject.place), memory_of(subject)
-    before = await memory.get(key, alias)
-    after = await memory.store(draft)
-    return undo_rows(alias, f"{verb} {key}", [(key, before)], [after])
+async def store_over(subject: Subject, draft: Draft, before: Row | None) -> Outcome:
+    """Store a row over the one that was seen there, and tell how to take it back.
+
+    Raises:
+        ChangedMeanwhile: Another is there by now; nothing is stored.
+    """
+    after = await memory_of(subject).store(msgspec.structs.replace(draft, seen=before))
+    undo = undo_rows(alias_of(subject.place), f"store {draft.key}", [(draft.key, before)], [after])
+    return Outcome(f"{draft.key} is stored", undo=undo, item=draft.key)
 
 
 def redrafted(row: Row, **changes: object) -> Draft:
     """What storing a row again needs, with some of it changed."""
-    import msgspec
-
     draft = Draft(
         key=row.key,
         content=row.content,
@@ -118,8 +121,7 @@ async def _store(subject: Subject, values: Values) -> Outcome:
         importance=values["importance"],
         pinned=values["pinned"],
     )
-    undo = await change_row(subject, "store", draft.key, draft)
-    return Outcome(f"{draft.key} is stored", undo=undo, item=draft.key)
+    return await store_over(subject, draft, await memory_of(subject).get(draft.key, alias_of(subject.place)))
 
 
 async def _weigh(subject: Subject, values: Values) -> Outcome:
@@ -128,8 +130,7 @@ async def _weigh(subject: Subject, values: Values) -> Outcome:
     if row is None:
         raise NothingThere(f"{values['key']!r} is not stored any more")
     draft = redrafted(row, category=values["category"], importance=values["importance"], session=values["session"])
-    undo = await change_row(subject, "store", row.key, draft)
-    return Outcome(f"{row.key} is stored", undo=undo, item=row.key)
+    return await store_over(subject, draft, row)
 
 
 async def pin(subject: Subject) -> Outcome:
@@ -138,18 +139,18 @@ async def pin(subject: Subject) -> Outcome:
     alias, memory, key = alias_of(subject.place), memory_of(subject), subject.key
     before = await memory.get(key, alias)
     pinned = before is not None and not before.pinned
-    if not await memory.pin(key, pinned):
+    if before is None or not await memory.pin(key, pinned):
         raise NothingThere(f"{key!r} is not stored any more")
-    undo = undo_rows(alias, f"pin {key}", [(key, before)], [await memory.get(key, alias)])
+    undo = undo_rows(alias, f"pin {key}", [(key, before)], [msgspec.structs.replace(before, pinned=pinned)])
     return Outcome(f"{key} is {'pinned' if pinned else 'not pinned any more'}", undo=undo, item=key)
 
 
 async def _supersede(subject: Subject, values: Values) -> Outcome:
     alias, memory, key = alias_of(subject.place), memory_of(subject), values["key"]
-    before = await memory.get(key, alias)
-    if not await memory.supersede(key, values["by"]):
+    before, by = await memory.get(key, alias), await memory.get(values["by"], alias)
+    if before is None or by is None or not await memory.supersede(key, values["by"]):
         raise NothingThere("one of the two rows is not stored")
-    undo = undo_rows(alias, f"supersede {key}", [(key, before)], [await memory.get(key, alias)])
+    undo = undo_rows(alias, f"supersede {key}", [(key, before)], [msgspec.structs.replace(before, superseded_by=by.id)])
     return Outcome(f"{key} is superseded by {values['by']}", undo=undo, item=key)
 
 
