@@ -8,6 +8,8 @@ PinfoldError                 what failed, why, and what to do
 ├── LockHeld                 another process holds this lock
 ├── MemoryRefused            what is remembered cannot be read or changed as asked
 │   ├── MemoryUnavailable    what keeps an agent's memory does not answer
+│   │   └── EmbedderUnavailable   what turns memories into vectors does not answer, or not as it should
+│   │       └── EmbedderRefused   it answers, and does not take these texts
 │   ├── InputRefused         an id, key, value, time or position is not acceptable
 │   ├── NothingThere         no value, item or step is where one was expected
 │   ├── ChangedMeanwhile     something else is stored than what was seen
@@ -107,6 +109,14 @@ class MemoryRefused(PinfoldError):
 
 class MemoryUnavailable(MemoryRefused):
     """What keeps an agent's memory does not answer."""
+
+
+class EmbedderUnavailable(MemoryUnavailable):
+    """What turns memories into vectors does not answer, or not as it should."""
+
+
+class EmbedderRefused(EmbedderUnavailable):
+    """What turns memories into vectors does not take these texts."""
 
 
 class InputRefused(MemoryRefused):

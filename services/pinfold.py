@@ -171,7 +171,8 @@ class Pinfold:
         from services.memory import Tidying
 
         tidying = Tidying(self.agent_memories, self.agents, self.database, self.now)
-        await asyncio.gather(self.memory.look_after(), tidying.look_after())
+        arrears = self.agent_memories.arrears
+        await asyncio.gather(self.memory.look_after(), tidying.look_after(), arrears.look_after())
 
     async def _leave_memory(self) -> None:
         if "memory" in self.__dict__:

@@ -11,6 +11,7 @@ from services.agents.mentioning import Dropped, mention_dropped, mention_renamed
 from services.agents.mentions import Mention, MentionKind, mentions_in_agent, mentions_in_shared
 from services.agents.model import (
     AgentConfig,
+    Connector,
     EngineName,
     Interface,
     Lifecycle,
@@ -31,14 +32,18 @@ from services.agents.settings import Origin, SandboxSettings
 from services.agents.stores import LucidStore, MemoryScreening, PostgresStore, QdrantStore, SharedMemory
 from services.agents.units import parse_duration, parse_size, written_size
 from services.agents.values import MISSING, Missing, Value, same, value_at
+from services.agents.vectors import MOST_DIMENSIONS, NO_EMBEDDER, Search, VectorSection, fault_of_connector
 
 __all__ = [
     "MISSING",
+    "MOST_DIMENSIONS",
+    "NO_EMBEDDER",
     "PRESETS",
     "Agent",
     "AgentConfig",
     "Agents",
     "Change",
+    "Connector",
     "Disagreement",
     "Draft",
     "Dropped",
@@ -63,13 +68,16 @@ __all__ = [
     "Runner",
     "SandboxSection",
     "SandboxSettings",
+    "Search",
     "SharedMemory",
     "Tools",
     "Value",
+    "VectorSection",
     "agent_schema",
     "alias_fault",
     "config_schema",
     "dotted",
+    "fault_of_connector",
     "init_home",
     "line_finder",
     "masked_diff",

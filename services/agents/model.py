@@ -24,6 +24,7 @@ from services.agents.forms import (
     Variable,
 )
 from services.agents.stores import SharedMemory
+from services.agents.vectors import VectorSection
 
 Backend = Literal["sqlite", "postgres", "markdown", "qdrant", "lucid", "none"]
 Runner = Literal["claude", "opencode", "codex", "tai", "yaocode", "command"]
@@ -130,6 +131,7 @@ class MemorySection(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         read_memory_from: Siblings with the same backend whose memory this agent may read.
         scopes: Whose keys its tools may read and change beside those of its session's own chat and context: the id of
             a user, of a team.
+        vectors: How it is recalled by likeness.
         layout: Where learned memory lies.
         read: Whether the agent is told what was learned.
         generate: Whether its runs are learned from.
@@ -139,6 +141,7 @@ class MemorySection(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     backend: Backend = "sqlite"
     read_memory_from: tuple[str, ...] = ()
     scopes: dict[Literal["user", "team"], ScopeId] = msgspec.field(default_factory=dict)
+    vectors: VectorSection = msgspec.field(default_factory=VectorSection)
     layout: Layout = msgspec.field(default_factory=Layout)
     read: bool = True
     generate: bool = True

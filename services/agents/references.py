@@ -13,6 +13,7 @@ from services.agents.mentions import mentions_in_agent
 from services.agents.model import AgentConfig, PinfoldConfig, Role
 from services.agents.problems import Fault, KeyPath, quoted
 from services.agents.settings import SandboxSettings
+from services.agents.vectors import faults_of_vectors
 from services.home import Home
 
 
@@ -35,6 +36,8 @@ def faults_of_agent(
             yield from _faults_of_sibling(alias, mention.text, siblings, mention.path)
     yield from _faults_of_delegates(config, siblings)
     yield from _faults_of_memory(config, siblings)
+    connectors = shared.connectors if shared else None
+    yield from faults_of_vectors(config.memory.vectors, config.memory.backend, connectors)
 
 
 def faults_of_shared(shared: PinfoldConfig) -> Iterator[Fault]:

@@ -14,6 +14,7 @@ from services.memory.agents.model import (
     Owner,
     Query,
     Recalled,
+    Recollection,
     Row,
     new_id,
 )
@@ -21,6 +22,7 @@ from services.memory.agents.moving import MovePlan, MoveProgress, Mover
 from services.memory.agents.nothing import NoBackend
 from services.memory.agents.sqlite import SqliteBackend
 from services.memory.agents.tidying import Tidying, retention_of
+from services.memory.agents.vectors import EmbedPlan, EmbedProgress
 
 __all__ = [
     "CONTENT_LIMIT",
@@ -33,6 +35,8 @@ __all__ = [
     "BackendStatus",
     "Cutoffs",
     "Draft",
+    "EmbedPlan",
+    "EmbedProgress",
     "Listing",
     "MarkdownBackend",
     "MovePlan",
@@ -43,6 +47,7 @@ __all__ = [
     "Pruned",
     "Query",
     "Recalled",
+    "Recollection",
     "Retention",
     "Row",
     "SqliteBackend",

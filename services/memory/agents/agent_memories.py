@@ -7,15 +7,17 @@ import os
 from collections.abc import Callable, Mapping
 
 from services.activity import ActivityLog
-from services.agents import Agent, AgentConfig, Agents, MemoryScreening, Places
-from services.errors import ConfigError, InputRefused
+from services.agents import NO_EMBEDDER, Agent, AgentConfig, Agents, MemoryScreening, Places, VectorSection
+from services.errors import ConfigError, InputRefused, MemoryRefused
 from services.home import BlockingCalls, Database, Home
 from services.memory.agents.agent_memory import AgentMemory
 from services.memory.agents.backend import BackendStatus
 from services.memory.agents.backends import make_backends
 from services.memory.agents.model import Owner, new_id
 from services.memory.agents.moving import Mover
+from services.memory.agents.sqlite import SqliteBackend
 from services.memory.agents.upkeep import Upkeep
+from services.memory.agents.vectors import Arrears, Embedding, EmbedRun, Likeness, VectorRecall
 from services.memory.scopes.model import shortened
 from services.memory.screening import Screening
 
@@ -37,6 +39,8 @@ class AgentMemories:
     Attributes:
         backends: By name.
         upkeep: Stands by every change.
+        embedding: Turns texts into vectors.
+        arrears: Embeds what was stored.
     """
 
     def __init__(
@@ -55,8 +59,13 @@ class AgentMemories:
         self._database = database
         self._calls = calls
         self._screening = screening
-        self.backends = make_backends(home, lambda: agents.shared.memory, database, calls, env, now, make_id)
+        self.backends = make_backends(
+            home, lambda: agents.shared.memory, database, calls, env, now, make_id, self._has_embedder
+        )
         self.upkeep = Upkeep(home, Places(database), activity, now)
+        self.embedding = Embedding(agents, env, calls)
+        self._recalling = VectorRecall(database, calls, self.embedding)
+        self.arrears = Arrears(database, self.embedding, self.vectors_of)
 
     def of(self, alias: str, actor: str = "operator") -> AgentMemory:
         """The memory of an agent, with the siblings it may read; a sibling that does not exist is left out.
@@ -80,7 +89,39 @@ class AgentMemories:
             self._calls,
             self.upkeep,
             actor,
+            self._likeness_of(alias),
         )
+
+    def embed_run(self, alias: str, actor: str = "operator") -> EmbedRun:
+        """Prepare to give all memories of an agent vectors of its embedder.
+
+        Args:
+            alias: The agent.
+            actor: Who does it, for the activity log.
+
+        Raises:
+            AgentNotFound: No agent has this alias.
+            ConfigError: Its file was never usable.
+            MemoryRefused: It has no embedder, or its back-end has no vectors.
+        """
+        agent = self._agents.get(alias)
+        memory = config_of(agent).memory
+        what = f"the memories of {alias} cannot be embedded"
+        if memory.vectors.embedder == NO_EMBEDDER:
+            fix = "Name a connector of pinfold.toml as embedder in its [memory.vectors]."
+            raise MemoryRefused(what, why="it has no embedder", fix=fix)
+        if memory.backend != SqliteBackend.name:
+            why = f"they are in {memory.backend}, which has no vectors"
+            raise MemoryRefused(what, why=why, fix=f"Move them with: pinfold memory move {alias} --to sqlite")
+        return EmbedRun(owner_of(agent), memory.vectors, self._database, self.embedding, self.upkeep, actor)
+
+    def vectors_of(self, alias: str) -> VectorSection | None:
+        """What an agent's file says of vectors; None where it has none."""
+        agent = self._agents.by_alias.get(alias)
+        memory = agent.config.memory if agent and agent.config else None
+        if memory is None or memory.backend != SqliteBackend.name or memory.vectors.embedder == NO_EMBEDDER:
+            return None
+        return memory.vectors
 
     def mover(self, alias: str, backend: str, actor: str = "operator") -> Mover:
         """Prepare to move an agent's memory to another back-end.
@@ -113,8 +154,17 @@ class AgentMemories:
 
     async def close(self) -> None:
         """Let go of the connections to servers."""
+        await self.arrears.close()
+        await self.embedding.close()
         for backend in self.backends.values():
             await backend.close()
+
+    def _has_embedder(self, alias: str) -> bool:
+        return self.vectors_of(alias) is not None
+
+    def _likeness_of(self, alias: str) -> Likeness | None:
+        section = self.vectors_of(alias)
+        return Likeness(alias, section, self._recalling, self.arrears) if section else None
 
     def _sibling(self, agent: Agent, config: AgentConfig, number: int) -> Owner | None:
         alias = config.memory.read_memory_from[number]

@@ -9,8 +9,9 @@ from services.errors import InputRefused, MemoryRefused
 from services.home import BlockingCalls
 from services.memory.agents.backend import Backend, Cutoffs, Listing, Pruned
 from services.memory.agents.hygiene import Retention
-from services.memory.agents.model import Draft, Owner, Query, Recalled, Row, check_category
+from services.memory.agents.model import Draft, Owner, Query, Recalled, Recollection, Row, check_category
 from services.memory.agents.upkeep import Upkeep, key_shown
+from services.memory.agents.vectors import Likeness
 from services.memory.scopes.model import check_key, check_name, shortened
 from services.memory.screening import Screening
 
@@ -28,6 +29,7 @@ class AgentMemory:
         calls: Threads for the scan, which takes some milliseconds for a long text.
         upkeep: Stands by every change; None lets all happen and logs nothing.
         actor: Who changes it, for the log: `operator`, `pinfold` or `agent:<alias>`.
+        likeness: Recalls by likeness too, and sees to it that what is stored can be; None where there is no embedder.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class AgentMemory:
         calls: BlockingCalls,
         upkeep: Upkeep | None = None,
         actor: str = "operator",
+        likeness: Likeness | None = None,
     ) -> None:
         self.owner = owner
         self.granted = tuple(sibling for sibling in granted if sibling.alias != owner.alias)
@@ -47,6 +50,7 @@ class AgentMemory:
         self._calls = calls
         self._upkeep = upkeep
         self._actor = actor
+        self._likeness = likeness
 
     @property
     def readable(self) -> tuple[str, ...]:
@@ -65,6 +69,7 @@ class AgentMemory:
         screened = await self._calls.run(self.screening.screen_named, draft.key, draft.content)
         async with self._changing():
             row = await self.backend.store(self.owner, draft, screened)
+        self._wake()
         await self._record("store", key_shown(draft.key))
         return row
 
@@ -79,10 +84,26 @@ class AgentMemory:
         Raises:
             InputRefused: The query cannot be answered.
         """
+        return (await self.recollect(query, agents)).found
+
+    async def recollect(self, query: Query, agents: Sequence[str] = ()) -> Recollection:
+        """Do what `recall` does, and tell what the operator should know of how it was found.
+
+        Args:
+            query: What to find.
+            agents: As for `recall`.
+
+        Raises:
+            InputRefused: The query cannot be answered.
+        """
         query.checked()
         wanted = set(agents) or set(self.readable)
         owners = [owner for owner in (self.owner, *self.granted) if owner.alias in wanted]
-        return await self.backend.recall(owners, query) if owners else []
+        if not owners:
+            return Recollection([])
+        if self._likeness is not None and query.has_words:
+            return await self._likeness.recall(owners, query)
+        return Recollection(await self.backend.recall(owners, query))
 
     async def get(self, key: str, agent: str = "") -> Row | None:
         """Read one row: its own, else the first granted sibling's that has the key.
@@ -207,8 +228,13 @@ class AgentMemory:
         checked = [row.checked() for row in rows]
         async with self._changing():
             count = await self.backend.take_in(self.owner, checked)
+        self._wake()
         await self._record("take_in", str(count), count)
         return count
+
+    def _wake(self) -> None:
+        if self._likeness is not None:
+            self._likeness.wake()
 
     @asynccontextmanager
     async def _changing(self) -> AsyncIterator[None]:

@@ -23,6 +23,7 @@ def make_backends(
     env: Mapping[str, str],
     now: Callable[[], int],
     make_id: Callable[[], str],
+    has_embedder: Callable[[str], bool],
 ) -> Mapping[str, Backend]:
     """Build all back-ends.
 
@@ -34,9 +35,10 @@ def make_backends(
         env: Where addresses, keys and programs are found.
         now: The clock, nanoseconds since 1970.
         make_id: Makes ids of agents and rows: 32 hex digits.
+        has_embedder: Tells by its alias whether an agent's rows are to get vectors.
     """
     made: tuple[Backend, ...] = (
-        SqliteBackend(database, now, make_id),
+        SqliteBackend(database, now, make_id, has_embedder),
         MarkdownBackend(home, calls, now, make_id),
         PostgresBackend(home, lambda: shared().postgres, env, calls, now, make_id),
         QdrantBackend(home, lambda: shared().qdrant, env, calls, now, make_id),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from services.agents import Search
 from services.errors import InputRefused
 from services.memory.scopes.model import check_key, check_name, shortened
 
@@ -134,6 +135,19 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
+class Recollection:
+    """What was recalled, and how.
+
+    Attributes:
+        found: The best first.
+        notice: What the operator should know of it, such as that it was by words alone; "" when there is nothing.
+    """
+
+    found: list[Recalled]
+    notice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """What to recall.
 
@@ -145,6 +159,8 @@ class Query:
         since: Only rows created then or later, nanoseconds since 1970.
         until: Only rows created before, nanoseconds since 1970.
         withheld: Also give rows that are kept from agents.
+        search: By words, by likeness, or both; None is as the agent's file says. Without an embedder it is by words.
+        lasting: With a session, also rows of `core` and `daily` that are of none; only `sqlite` knows it.
     """
 
     text: str = ""
@@ -154,6 +170,8 @@ class Query:
     since: int | None = None
     until: int | None = None
     withheld: bool = False
+    search: Search | None = None
+    lasting: bool = False
 
     def checked(self) -> Query:
         """Return it if it can be answered.

@@ -6,7 +6,7 @@ import itertools
 import sqlite3
 from collections.abc import Sequence
 
-from services.memory.agents.model import Query, Recalled, Row
+from services.memory.agents.model import CORE, DAILY, Query, Recalled, Row
 from services.memory.agents.rows import COLUMNS, FROM, row_of
 from services.memory.agents.words import Word, expression, phrase, words_of
 
@@ -26,15 +26,12 @@ def recall(connection: sqlite3.Connection, agents: Sequence[str], query: Query) 
         return []
     if not query.has_words:
         return _by_time(connection, agents, query)
-    words = words_of(query.text)
-    return _by_words(connection, agents, query, words) or _by_parts(connection, agents, query, words)
+    return by_words(connection, agents, query) or by_parts(connection, agents, query)
 
 
-def _by_words(
-    connection: sqlite3.Connection, agents: Sequence[str], query: Query, words: tuple[Word, ...]
-) -> list[Recalled]:
+def by_words(connection: sqlite3.Connection, agents: Sequence[str], query: Query) -> list[Recalled]:
     """Rank what has any of the words; of many that fit, only those with a rare one, and the newest of the others."""
-    known = tuple(word for word in words if word.parts)
+    known = tuple(word for word in words_of(query.text) if word.parts)
     if not known:
         return []
     finding = _Finding(connection, agents, query, few=_are_few(connection, agents))
@@ -65,7 +62,7 @@ class _Finding:
         self._connection = connection
         self._agents = agents
         self._query = query
-        self._conditions, self._values = _filters(query)
+        self._conditions, self._values = filters(query)
         owners = " OR ".join(f'"{agent}"' for agent in agents)
         self._theirs = f"agent : ({owners}) AND "
 
@@ -134,11 +131,9 @@ def _are_few(connection: sqlite3.Connection, agents: Sequence[str]) -> bool:
     return int(count) <= _RANKED
 
 
-def _by_parts(
-    connection: sqlite3.Connection, agents: Sequence[str], query: Query, words: tuple[Word, ...]
-) -> list[Recalled]:
+def by_parts(connection: sqlite3.Connection, agents: Sequence[str], query: Query) -> list[Recalled]:
     """Find words anywhere in the newest rows, as in writing without spaces; a prefix is not looked for inside words."""
-    parts = [word.text for word in words if not word.prefix][:_FALLBACK_WORDS]
+    parts = [word.text for word in words_of(query.text) if not word.prefix][:_FALLBACK_WORDS]
     if not parts:
         return []
     like = " OR ".join(["m.content LIKE ? ESCAPE '\\' OR m.key LIKE ? ESCAPE '\\'"] * len(parts))
@@ -171,7 +166,7 @@ def _newest(
         source: Where an agent's rows come from; the first mark is the agent.
         window: For the other marks in `source`.
     """
-    conditions, wanted = _filters(query)
+    conditions, wanted = filters(query)
     if not query.withheld:
         conditions.append("NOT m.withheld")
     sql = (
@@ -185,12 +180,14 @@ def _newest(
     return [Recalled(row, 1.0) for row in found[: query.limit]]
 
 
-def _filters(query: Query) -> tuple[list[str], list[object]]:
+def filters(query: Query) -> tuple[list[str], list[object]]:
+    """Write the conditions of a query beside its words, with the values for their marks."""
+    lasting = f"m.session = '' AND m.category IN ('{CORE}', '{DAILY}')"
     conditions: list[str] = []
     values: list[object] = []
     for condition, wanted in (
         ("m.category = ?", query.category),
-        ("m.session = ?", query.session),
+        (f"(m.session = ? OR {lasting})" if query.lasting else "m.session = ?", query.session),
         ("m.created_at >= ?", query.since),
         ("m.created_at < ?", query.until),
     ):

@@ -13,6 +13,7 @@ from services.memory.agents import rows, searching
 from services.memory.agents.backend import PAGE, Backend, Cutoffs, Listing, Pruned
 from services.memory.agents.drafting import made_row
 from services.memory.agents.model import Draft, Owner, Query, Recalled, Row
+from services.memory.agents.vectors import rows as vector_rows
 from services.memory.screening import Screened
 
 _PAGE_CHARACTERS = 4 * 1024 * 1024
@@ -25,17 +26,26 @@ class SqliteBackend(Backend):
         database: The home's.
         now: The clock, nanoseconds since 1970.
         make_id: Makes ids of agents and rows: 32 hex digits.
+        has_embedder: Tells by its alias whether an agent's rows are to get vectors.
     """
 
     name: ClassVar[str] = "sqlite"
 
-    def __init__(self, database: Database, now: Callable[[], int], make_id: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        now: Callable[[], int],
+        make_id: Callable[[], str],
+        has_embedder: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self._database = database
         self._now = now
         self._make_id = make_id
+        self._has_embedder = has_embedder
 
     async def store(self, owner: Owner, draft: Draft, screened: Screened) -> Row:
         """Store a row over the one with its key."""
+        embedded = self._has_embedder(owner.alias)
 
         def job(connection: sqlite3.Connection) -> Row:
             now = self._now()
@@ -43,6 +53,8 @@ class SqliteBackend(Backend):
             there = rows.find(connection, agent, draft.key)
             row = made_row(owner, draft, screened, there, self._make_id, now, agent)
             rows.put(connection, row)
+            if embedded:
+                vector_rows.mark_due(connection, agent, row.key)
             return row
 
         return await self._database.write(job)
@@ -114,6 +126,7 @@ class SqliteBackend(Backend):
 
     async def take_in(self, owner: Owner, kept: Sequence[Row]) -> int:
         """Store rows that were read out, with new ids where another agent's rows have theirs."""
+        embedded = self._has_embedder(owner.alias)
 
         def job(connection: sqlite3.Connection) -> int:
             agent = rows.sure_agent_id(connection, owner.alias, self._make_id, self._now())
@@ -122,6 +135,8 @@ class SqliteBackend(Backend):
                 own = row.id if not rows.has_id(connection, row.id) else self._make_id()
                 row_id = there.id if there else own
                 rows.put(connection, msgspec.structs.replace(row, id=row_id, agent=owner.alias, agent_id=agent))
+                if embedded:
+                    vector_rows.mark_due(connection, agent, row.key)
             return len(kept)
 
         return await self._database.write(job)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tui.verbs.memory import agent_memory, copies, keys, lists, recalling, steps
+from tui.verbs.memory import agent_memory, copies, embedding, keys, lists, recalling, steps
 
 __all__ = ["command"]
 
@@ -18,6 +18,6 @@ def command() -> None:
     """
 
 
-for part in (keys.VERBS, lists.VERBS, copies.VERBS, steps.VERBS, recalling.VERBS, agent_memory.VERBS):
+for part in (keys.VERBS, lists.VERBS, copies.VERBS, steps.VERBS, recalling.VERBS, embedding.VERBS, agent_memory.VERBS):
     for verb in part:
         command.add_command(verb)

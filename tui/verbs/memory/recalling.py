@@ -9,11 +9,13 @@ import click
 import msgspec
 
 from services.errors import InputRefused
+from tui.invocation import complain
 from tui.verbs.call import Call, verb
 from tui.verbs.documents import rfc3339
 from tui.verbs.table import Cell, Column
 
 if TYPE_CHECKING:
+    from services.agents import Search
     from services.memory import Recalled
 
 _SECOND = 1_000_000_000
@@ -84,6 +86,11 @@ def _read_moment(_: click.Context, parameter: click.Parameter, text: str | None)
 @click.option("--since", callback=_read_moment, metavar="TIME", help="Only rows created then or later.")
 @click.option("--until", callback=_read_moment, metavar="TIME", help="Only rows created before.")
 @click.option("--from", "agents", multiple=True, metavar="AGENT", help="Only rows of this agent; may be repeated.")
+@click.option(
+    "--search",
+    type=click.Choice(("hybrid", "keywords", "vectors")),
+    help="By words and by likeness, or by one of them; else as the agent's [memory.vectors] says.",
+)
 @click.option("--withheld", is_flag=True, help="Also rows that are kept from agents because of what the scan found.")
 @click.option("--reveal", is_flag=True, help="Show secrets as they are.")
 async def recall(
@@ -96,22 +103,27 @@ async def recall(
     since: int | None,
     until: int | None,
     agents: tuple[str, ...],
+    search: Search | None,
     withheld: bool,
     reveal: bool,
 ) -> None:
     """Print what the agent ALIAS recalls with these WORDS, the best first; without any, the newest first.
 
-    It recalls its own rows and those of the siblings in read_memory_from. WORD* is every word that begins so.
+    It recalls its own rows and those of the siblings in read_memory_from. WORD* is every word that begins so. With an
+    embedder in its [memory.vectors] it also recalls what means the like; where that cannot be, stderr says why.
     """
     from services.memory import Query
 
-    query = Query(" ".join(words), limit, category, session, since, until, withheld)
+    query = Query(" ".join(words), limit, category, session, since, until, withheld, search)
     async with call.pinfold(supervise=False) as pinfold:
         memory = pinfold.agent_memories.of(alias)
         strangers = sorted(set(agents) - set(memory.readable))
         if strangers:
             raise InputRefused(f"{alias} may not read the memory of {', '.join(strangers)}")
-        found = await memory.recall(query, agents)
+        recollection = await memory.recollect(query, agents)
+    found = recollection.found
+    if recollection.notice:
+        complain(recollection.notice)
     if call.json:
         call.printer.document([RecalledDocument.of(recalled, reveal=reveal) for recalled in found])
     elif found or not call.printer.terminal:
