@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from services.agents import alias_fault
+from services.agents import Agent, alias_fault
 from services.errors import PinfoldError
 from services.home import Home
+from services.memory import Listing, Owner
 from services.operations.house import Facts, House
 from services.operations.model import Blocker, Operation, Reference
 from services.operations.references import Owned, TomlFile
@@ -67,6 +68,22 @@ def mount_point(directory: Path) -> Iterator[Blocker]:
     """A directory that cannot be renamed, since a file system is mounted there."""
     if os.path.ismount(directory):
         yield Blocker(f"{directory} is where a file system is mounted, so it cannot be renamed", "Unmount it first.")
+
+
+async def inherited_rows(house: House, agent: Agent, alias: str) -> tuple[Blocker, ...]:
+    """Rows outside the home that would be the agent's under a new alias; what cannot be told counts as in the way."""
+    name = agent.config.memory.backend if agent.config else ""
+    if name in ("", "sqlite", "markdown", "none"):
+        return ()
+    try:
+        count = await house.backend(agent).count(Owner(alias, agent.workspace), Listing(superseded=True))
+    except PinfoldError as error:
+        return (Blocker(f"the memory of {alias} in {name} cannot be looked at: {error}", error.fix),)
+    if not count:
+        return ()
+    return (
+        Blocker(f"{alias} has memories of its own in {name}: {count:,}", "Choose another alias, or move them away."),
+    )
 
 
 async def unreachable_memory(house: House, facts: Facts) -> tuple[Blocker, ...]:

@@ -10,7 +10,6 @@ import msgspec
 from services.errors import OperationError
 from services.memory import (
     NO_ROWS,
-    Listing,
     Owner,
     Scope,
     ScopeKind,
@@ -22,12 +21,13 @@ from services.memory import (
 from services.memory.agents import Backend
 from services.operations.exporting import Exported, aside, export_memory, exported, writer_of
 from services.operations.journal import note_in
+from services.operations.row_digests import digest_of
 from services.operations.running import Run
 
 _TRIES = 3
 _AT_ONCE = 1000
-_ALL = Listing(superseded=True)
 _SQLITE = "sqlite"
+_PURGING = "purging"
 _IN_FILES = ("markdown", "none")
 """Back-ends whose rows lie in the workspace and go with it, or nowhere."""
 
@@ -40,7 +40,8 @@ async def purge_memory(run: Run) -> str:
     meanwhile.
     """
     found = exported(run.operation.steps, "memory")
-    done = run.step.result or await _given_up(run, found)
+    done = run.step.result if run.step.result != _PURGING else ""
+    done = done or await _given_up(run, found)
     gone = 0
     while some := await run.house.database.write(lambda c: purge_some(c, _nobody(run), _AT_ONCE)):
         gone += some
@@ -74,12 +75,24 @@ def _detach(connection: sqlite3.Connection, run: Run, found: Exported) -> str:
 
 
 async def _purge_elsewhere(run: Run, found: Exported, backend: Backend, owner: Owner) -> Exported:
-    """Remove the rows of a back-end that is no part of the database; none are left when this was done before."""
-    there = await backend.count(owner, _ALL)
-    if there and there != found.items:
-        found = await _exported_again(run, found, backend, owner)
+    """Remove the rows of a back-end that is no part of the database.
+
+    What a purge has begun to remove is in the archive, and so is never exported anew.
+    """
+    if run.step.result != _PURGING:
+        found = await _surely_kept(run, found, backend, owner)
+        await run.note(_PURGING)
     await backend.purge(owner)
     return found
+
+
+async def _surely_kept(run: Run, found: Exported, backend: Backend, owner: Owner) -> Exported:
+    """Export rows anew until the archive has them as they are."""
+    for _ in range(_TRIES):
+        if await digest_of(backend.read_out(owner)) == found.digest:
+            return found
+        found = await _exported_again(run, found, backend, owner)
+    raise OperationError("its memory changes all the time", fix="Stop what writes there, and retry.")
 
 
 async def _exported_again(run: Run, found: Exported, backend: Backend, owner: Owner) -> Exported:
@@ -89,7 +102,7 @@ async def _exported_again(run: Run, found: Exported, backend: Backend, owner: Ow
     fresh = await export_memory(run, writer, backend, owner)
     (number,) = (step.number for step in run.operation.steps if (step.name, step.subject) == ("export", "memory"))
     await run.house.journal.note(run.operation.id, number, msgspec.json.encode(fresh).decode())
-    return msgspec.structs.replace(found, items=fresh.items, rows=fresh.rows)
+    return msgspec.structs.replace(found, items=fresh.items, rows=fresh.rows, digest=fresh.digest)
 
 
 def _noted(connection: sqlite3.Connection, run: Run, memories: int) -> str:

@@ -27,6 +27,7 @@ from services.operations.deleting import stays_in_place
 from services.operations.house import House
 from services.operations.model import Operation, Step
 from services.operations.moving import remove_directory
+from services.operations.row_digests import RowsDigest
 from services.operations.running import Run
 from services.operations.stamps import save_stamps, stamps_of
 from services.sandbox import OnceMarkers, record_of
@@ -43,6 +44,7 @@ class Exported(msgspec.Struct, frozen=True):
         items: Rows, files or sessions in the archive.
         ids: Of sessions, contexts or tenants.
         rows: The state of the memory that was exported, where it is in SQLite.
+        digest: Of its rows, where it is elsewhere.
         backend: The back-end of the memory.
         workspace: Where it was; below the agent's directory when it is `own`.
         stays: Why it is not removed; "" when it is.
@@ -54,6 +56,7 @@ class Exported(msgspec.Struct, frozen=True):
     items: int = 0
     ids: tuple[str, ...] = ()
     rows: Fingerprint | None = None
+    digest: str = ""
     backend: str = ""
     workspace: str = ""
     stays: str = ""
@@ -101,7 +104,7 @@ async def begin_archive(run: Run) -> str:
 
 async def writer_of(run: Run) -> ArchiveWriter:
     """The archive of this operation."""
-    return await run.house.archives.resume(run.operation.archive)
+    return await run.writer.of(run.operation.archive)
 
 
 async def export(run: Run) -> str:
@@ -166,11 +169,13 @@ async def export_memory(run: Run, writer: ArchiveWriter, backend: Backend, owner
         OperationError: They change all the time.
     """
     for _ in range(_TRIES):
-        before = await _state(run.house, backend, owner)
-        part = await run.work(writer.write_memory(backend.read_out(owner), before.count), "exporting")
+        before, digest, rows = await _state(run.house, backend, owner), RowsDigest(), backend.read_out(owner)
+        if backend.name != "sqlite":
+            rows = digest.over(rows)
+        part = await run.work(writer.write_memory(rows, before.count), "exporting")
         after = await _state(run.house, backend, owner)
         if before == after and part.items == after.count:
-            return Exported(part.items, rows=after, backend=backend.name)
+            return Exported(part.items, rows=after, digest=digest.text, backend=backend.name)
         await writer.drop(part.name)
     raise OperationError("its memory changes all the time", fix="Stop what writes there, and retry.")
 

@@ -42,7 +42,7 @@ async def plan_rename(house: House, alias: str, target: str, options: Options) -
         *blocking.hard_references(facts.references, leave_out=leave_out),
         *blocking.taken_alias(house.home, target, owned, facts.files),
         *blocking.mount_point(house.home.agent_dir(alias)),
-        *await blocking.unreachable_memory(house, facts),
+        *(await blocking.unreachable_memory(house, facts) or await blocking.inherited_rows(house, facts.agent, target)),
     )
     rewrites = await house.calls.run(_rewrites, house, facts, target)
     return msgspec.structs.replace(

@@ -81,6 +81,8 @@ async def _whole(house: House, opened: OpenArchive, plan: Plan, facts: Facts) ->
     except ConfigError as error:
         rewrites = ()
         blockers.append(Blocker(str(error), "Leave that reference out."))
+    would_be = await house.calls.run(house.agents.as_if, plan.target, await opened.agent_file())
+    blockers += await blocking.inherited_rows(house, would_be, plan.target)
     workspace = await workspace_of(house, opened)
     notes = await house.calls.run(lambda: tuple(_notes(workspace, opened, plan, facts)))
     return msgspec.structs.replace(
@@ -261,6 +263,9 @@ async def _config(house: House, opened: OpenArchive, plan: Plan, agent: Agent) -
 
 
 async def _memory(house: House, opened: OpenArchive, plan: Plan, agent: Agent) -> Plan:
+    if house.backend(agent).name == "none":
+        told = Blocker(f"{agent.alias} keeps no memories: its back-end is none", "Choose another back-end first.")
+        return msgspec.structs.replace(plan, blockers=(told,))
     kept: set[str] = set()
     async for page in opened.memory():
         kept.update(row.key for row in page)

@@ -116,7 +116,7 @@ async def _restore_memory(run: Run, opened: OpenArchive) -> str:
     house = run.house
     agent = house.agents.get(run.target)
     backend, owner = house.backend(agent), Owner(run.target, agent.workspace)
-    if backend.name in ("markdown", "none"):
+    if backend.name in ("markdown", "none") and run.step.name == "restore":
         return "its rows are in its workspace"
     uuid = opened.manifest.agent.uuid
     if backend.name == "sqlite" and run.step.name == "restore":
