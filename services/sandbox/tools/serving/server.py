@@ -11,6 +11,7 @@ from services.sandbox.egress import HTTP_SOCKET
 from services.sandbox.tools.grants import Token
 from services.sandbox.tools.serving.calls import Calls
 from services.sandbox.tools.serving.departed import Departed
+from services.sandbox.tools.serving.seats import Limits
 from services.sandbox.tools.sockets import LINES_SOCKET, listen, make_tools_dir, serving_lock, tools_dir
 from services.sandbox.tools.tokens import Tokens
 
@@ -53,10 +54,11 @@ class ToolServer:
             raise LockHeld("the tool server runs already", why="another process serves this home")
         try:
             directory = await self._blocking.run(make_tools_dir, self._home)
+            limits = Limits()
             async with AsyncExitStack() as serving:
                 for name, serve in ((HTTP_SOCKET, serve_http), (LINES_SOCKET, serve_lines)):
                     listening = await self._blocking.run(listen, directory, name)
-                    await serving.enter_async_context(serve(self.calls, self.tokens, listening))
+                    await serving.enter_async_context(serve(self.calls, self.tokens, limits, listening))
                 await self._until_idle(idle_seconds)
         finally:
             await self._blocking.run(self._forget_sockets)
