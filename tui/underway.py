@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+import msgspec
 from textual.dom import DOMNode
 from textual.signal import Signal
 from textual.timer import Timer
@@ -28,13 +29,15 @@ class Undertaking:
 
     Attributes:
         plan: What is done; None for a retry that has not told yet.
-        progress: What was told last; None until something was.
+        progress: What was told last of the first of the steps that run; None until something was.
+        told: What was told last of each step, by its number.
         failure: Why it ended early.
         stopping: It is asked to stop.
     """
 
     plan: Plan | None
     progress: Progress | None = None
+    told: dict[int, Progress] = field(default_factory=dict)
     failure: PinfoldError | None = None
     stopping: bool = False
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
@@ -43,6 +46,14 @@ class Undertaking:
     def ended(self) -> bool:
         """Whether nothing more happens."""
         return self._ended.is_set()
+
+    def take_in(self, progress: Progress) -> None:
+        """Note what was told."""
+        self.told[progress.number] = progress
+        if progress.leading or self.progress is None:
+            self.progress = progress
+        elif progress.operation is not self.progress.operation:  # another step ended meanwhile
+            self.progress = msgspec.structs.replace(self.progress, operation=progress.operation)
 
     def end(self) -> None:
         """Let nothing more happen."""
@@ -167,7 +178,7 @@ class Underway:
         """Take in what is told; leaving the iteration is how an operation is stopped."""
         async with aclosing(steps) as told:
             async for progress in told:
-                undertaking.progress = progress
+                undertaking.take_in(progress)
                 self._tell()
                 if undertaking.stopping:
                     return

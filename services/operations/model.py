@@ -270,8 +270,10 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """How far an operation has come; told at least every 100 ms.
 
     Attributes:
-        operation: As recorded when its step began.
+        operation: As recorded when its step, or one that runs at once with it, began or ended.
         step: The name of the step that runs.
+        number: The step's; 0 when none runs.
+        leading: Whether it is the first of the steps that run.
         note: What is being done, for people.
         done: Files, rows or bytes so far.
         total: Of how many; 0 when that is not known.
@@ -280,6 +282,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
     operation: Operation
     step: str = ""
+    number: int = 0
+    leading: bool = True
     note: str = ""
     done: int = 0
     total: int = 0

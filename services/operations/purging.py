@@ -12,6 +12,7 @@ from services.archives import Reference as KeptReference
 from services.errors import FileConflict, OperationError, SessionNotFound
 from services.home import read_file
 from services.operations import rewriting
+from services.operations.deleting import PARTS
 from services.operations.emptying import purge_memory
 from services.operations.exporting import (
     aside,
@@ -203,5 +204,9 @@ COURSE = Course(
         "seal": _seal,
     },
     undo=undo_export,
+    together=(
+        frozenset(("export", subject) for subject, _ in PARTS),
+        frozenset({("purge", "memory"), ("purge", "files")}),
+    ),
 )
 """How a delete is carried out."""

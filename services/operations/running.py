@@ -1,14 +1,18 @@
-"""An operation carried out step by step: each is journalled, told of while it runs, and done again after a crash."""
+"""An operation carried out step by step: each is journalled, told of while it runs, and done again after a crash.
+
+Steps that depend on nothing of one another run at once.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TypeVar
 
-from services.archives import Done, Work
+from services.archives import Archives, ArchiveWriter, Done, Work
 from services.archives import Progress as ArchiveProgress
 from services.errors import LockHeld, OperationError, OperationRefused, PinfoldError
 from services.home import FileLock
@@ -27,20 +31,47 @@ class Cancelled(OperationError):
     """The operator cancelled it, before its point of no return."""
 
 
+class SharedWriter:
+    """The one writer of an operation's archive for all its steps, so that those that run at once know of one another.
+
+    Args:
+        archives: Where it lies.
+    """
+
+    def __init__(self, archives: Archives) -> None:
+        self._archives = archives
+        self._opening = asyncio.Lock()
+        self._writer: ArchiveWriter | None = None
+
+    async def of(self, archive: str) -> ArchiveWriter:
+        """Go on with an archive that was begun.
+
+        Raises:
+            ArchiveError: It cannot be gone on with.
+        """
+        async with self._opening:
+            if self._writer is None or self._writer.id != archive:
+                self._writer = await self._archives.resume(archive)
+            return self._writer
+
+
 @dataclass
 class Run:
     """One attempt at an operation, as its steps see it.
 
     Attributes:
-        operation: As recorded when the step began.
+        operation: As recorded when this or another step that runs at once began or ended.
         step: The step that runs.
+        leading: It is the first of those that run.
     """
 
     house: House
     operation: Operation
     step: Step
+    writer: SharedWriter
     _told: asyncio.Queue[Progress | None]
     _cancelled: Callable[[], bool]
+    leading: bool = True
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -55,9 +86,12 @@ class Run:
 
     def tell(self, note: str, done: int = 0, total: int = 0, unit: str = "") -> None:
         """Say how far the step is; raises `Cancelled` when it is to stop. Only on the event loop."""
-        progress = Progress(operation=self.operation, step=self.step.name, note=note, done=done, total=total, unit=unit)
-        self._told.put_nowait(progress)
+        self._told.put_nowait(self._progress(note, done, total, unit))
         self.check()
+
+    def tell_that_it_begins(self) -> None:
+        """Say what the step does."""
+        self._told.put_nowait(self._progress(self.step.text, 0, 0, ""))
 
     def check(self) -> None:
         """Stop when the operator wants it, and it can be.
@@ -83,7 +117,16 @@ class Run:
         return tell
 
     def _progress(self, note: str, done: int, total: int, unit: str) -> Progress:
-        return Progress(operation=self.operation, step=self.step.name, note=note, done=done, total=total, unit=unit)
+        return Progress(
+            operation=self.operation,
+            step=self.step.name,
+            number=self.step.number,
+            leading=self.leading,
+            note=note,
+            done=done,
+            total=total,
+            unit=unit,
+        )
 
     async def note(self, result: str) -> None:
         """Record what the step found so far, for a retry and for the steps after it."""
@@ -119,10 +162,21 @@ class Course:
     Attributes:
         steps: By name.
         undo: Takes back what was done before the point of no return.
+        together: Steps by name and subject, neighbours of which depend on nothing of one another and run at once.
     """
 
     steps: Mapping[str, StepFunction]
     undo: Callable[[House, Operation], Awaitable[None]]
+    together: tuple[frozenset[tuple[str, str]], ...] = ()
+
+    def next_steps(self, operation: Operation) -> tuple[Step, ...]:
+        """The step that is to be done next, with those that can be done at once with it; none when all are done."""
+        first = operation.step
+        if first is None:
+            return ()
+        group = next((group for group in self.together if (first.name, first.subject) in group), frozenset())
+        rest = takewhile(lambda step: (step.name, step.subject) in group, operation.steps[first.number :])
+        return (first, *(step for step in rest if step.state != "done"))
 
 
 class Attempt:
@@ -141,6 +195,8 @@ class Attempt:
         self._locks = locks
         self._told: asyncio.Queue[Progress | None] = asyncio.Queue()
         self._cancel = False
+        self._failed = False
+        self._writer = SharedWriter(house.archives)
 
     async def progress(self) -> AsyncGenerator[Progress, None]:
         """Carry it out, telling how far it is at least every 100 ms; the last item shows how it ended.
@@ -175,51 +231,82 @@ class Attempt:
     async def _carry_out(self) -> Operation:
         journal, operation = self._house.journal, self._operation
         try:
-            while (step := operation.step) is not None:
-                operation = await self._do(operation, step)
+            while steps := self._course.next_steps(operation):
+                operation = await self._do(operation, steps)
             await journal.finish(operation, OperationState.DONE)
             operation_lock(self._house.home, operation.id).path.unlink(missing_ok=True)  # nobody will take it again
             return await journal.get(operation.id)
         finally:
             self._locks.close()
 
-    async def _do(self, operation: Operation, step: Step) -> Operation:
+    async def _do(self, operation: Operation, steps: Sequence[Step]) -> Operation:
+        """Do some steps at once; when one of them fails the others stop as soon as they can."""
         journal = self._house.journal
-        if step.name == operation.plan.point_of_no_return and not operation.committed:
+        if steps[0].name == operation.plan.point_of_no_return and not operation.committed:
             await journal.commit(operation.id)
-        await journal.begin_step(operation.id, step.number)
+        for step in steps:
+            await journal.begin_step(operation.id, step.number)
         operation = await journal.get(operation.id)
-        run = Run(self._house, operation, step, self._told, lambda: self._cancel)
-        self._told.put_nowait(Progress(operation=operation, step=step.name, note=step.text))
+        runs = [Run(self._house, operation, step, self._writer, self._told, self._stops) for step in steps]
+        _lead(runs)
+        running = list(runs)
+        outcomes = await asyncio.gather(*(self._run(run, running) for run in runs), return_exceptions=True)
+        errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+        error = next((error for error in errors if not isinstance(error, Cancelled)), next(iter(errors), None))
+        if error is not None:
+            await self._end(operation, steps[outcomes.index(error)], error)
+            raise error
+        return await journal.get(operation.id)
+
+    def _stops(self) -> bool:
+        return self._cancel or self._failed
+
+    async def _run(self, run: Run, running: list[Run]) -> None:
+        """Do one step and record how it ended; those that still run know of it then."""
+        journal, operation, step = self._house.journal, run.operation.id, run.step
+        run.tell_that_it_begins()
         try:
             run.check()
             detail = await self._course.steps[step.name](run)
         except Cancelled:
-            await self._stop(operation, step)
+            await journal.end_step(operation, step.number, "cancelled")
             raise
         except (PinfoldError, OSError) as error:
+            self._failed = True
             failure = error if isinstance(error, PinfoldError) else _explained(error)
-            await self._fail(operation, step, failure)
+            await journal.end_step(operation, step.number, "failed", str(failure))
             raise failure from error
-        await journal.warn(operation.id, run.warnings)
-        await journal.end_step(operation.id, step.number, "done", detail)
-        return await journal.get(operation.id)
+        except BaseException:
+            self._failed = True
+            raise
+        await journal.warn(operation, run.warnings)
+        await journal.end_step(operation, step.number, "done", detail)
+        running.remove(run)
+        if running:
+            now = await journal.get(operation)
+            for other in running:
+                other.operation = now
+            _lead(running)
 
-    async def _stop(self, operation: Operation, step: Step) -> None:
+    async def _end(self, operation: Operation, step: Step, error: BaseException) -> None:
+        """Take everything back before the point of no return, and record how the operation ended."""
         journal = self._house.journal
-        await journal.end_step(operation.id, step.number, "cancelled")
-        if operation.committed:
-            await journal.finish(operation, OperationState.FAILED, "it was left on the way; a retry completes it")
-        else:
-            await self._course.undo(self._house, operation)
-            await journal.finish(operation, OperationState.CANCELLED, "cancelled; nothing was changed")
-
-    async def _fail(self, operation: Operation, step: Step, error: PinfoldError) -> None:
-        journal = self._house.journal
-        await journal.end_step(operation.id, step.number, "failed", str(error))
+        if not isinstance(error, PinfoldError):
+            return
         if not operation.committed:
             await self._course.undo(self._house, operation)
-        await journal.finish(operation, OperationState.FAILED, f"{step.text}: {error}")
+        if not isinstance(error, Cancelled):
+            await journal.finish(operation, OperationState.FAILED, f"{step.text}: {error}")
+        elif operation.committed:
+            await journal.finish(operation, OperationState.FAILED, "it was left on the way; a retry completes it")
+        else:
+            await journal.finish(operation, OperationState.CANCELLED, "cancelled; nothing was changed")
+
+
+def _lead(running: Sequence[Run]) -> None:
+    """Let the first of those that run lead."""
+    for number, run in enumerate(running):
+        run.leading = number == 0
 
 
 async def take_locks(house: House, operation: str, aliases: tuple[str, ...]) -> ExitStack:

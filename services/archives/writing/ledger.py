@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,16 +37,17 @@ class Beginning(msgspec.Struct, frozen=True):
 
 @dataclass
 class Ledger:
-    """The parts that are surely there; blocks.
+    """The parts that are surely there; blocks. Several threads may use it.
 
     Attributes:
         beginning: What the archive is made for.
-        written: By the part's name.
+        written: By the part's name; a new mapping after every change.
     """
 
     directory: Path
     beginning: Beginning
-    written: dict[str, Written] = field(default_factory=dict)
+    written: Mapping[str, Written] = field(default_factory=dict)
+    _changing: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
     def begin(cls, directory: Path, beginning: Beginning) -> Ledger:
@@ -85,15 +88,18 @@ class Ledger:
 
     def add(self, written: Written) -> None:
         """Note a part whose files are on the disk."""
-        self._append(written)
-        self._take(written)
+        with self._changing:
+            self._append(written)
+            self._take(written)
 
     def drop(self, name: str) -> None:
         """Note that a part counts as written no longer; its files go."""
-        if (written := self.written.get(name)) is None:
-            return
-        self._append(Written(written.part, ()))
-        del self.written[name]
+        with self._changing:
+            if (written := self.written.get(name)) is None:
+                return
+            gone = Written(written.part, ())
+            self._append(gone)
+            self._take(gone)
         for file in written.files:
             with contextlib.suppress(FileNotFoundError):
                 (self.directory / file.name).unlink()
@@ -103,10 +109,8 @@ class Ledger:
         return sorted((file for written in self.written.values() for file in written.files), key=lambda file: file.name)
 
     def _take(self, written: Written) -> None:
-        if written.files:
-            self.written[written.part.name] = written
-        else:
-            self.written.pop(written.part.name, None)
+        others = {name: other for name, other in self.written.items() if name != written.part.name}
+        self.written = {**others, written.part.name: written} if written.files else others
 
     def _append(self, line: msgspec.Struct) -> None:
         descriptor = os.open(self.directory / LEDGER, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -74,8 +74,8 @@ class Pages:
         undertaking = self._host.underway.of(operation.id) if operation is not None else None
         if undertaking is not None and undertaking.operation is not None:
             operation = undertaking.operation
-        progress = undertaking.progress if undertaking is not None else None
-        lines = list(step_lines(operation, progress, self._host.now())) if operation is not None else []
+        told = undertaking.told if undertaking is not None else {}
+        lines = list(step_lines(operation, told, self._host.now())) if operation is not None else []
         self._detail.show("steps", lines)
 
     def write_checks(self) -> None:

@@ -62,7 +62,7 @@ class RunningOperation(Dialog[None]):
             self._leave()
             return
         now = host(self).now()
-        lines = list(step_lines(operation, undertaking.progress, now)) if operation is not None else []
+        lines = list(step_lines(operation, undertaking.told, now)) if operation is not None else []
         if undertaking.failure is not None:
             lines = [*lines, cell(""), cell(safe(str(undertaking.failure)), "bad")]
         self._lines.show(lines or [cell(f"taking its locks {glyphs().ellipsis}", "muted")])

@@ -1,8 +1,8 @@
-"""The steps of an operation as they are done, and how far the one is that runs."""
+"""The steps of an operation as they are done, and how far those are that run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tui.figures import SECOND, duration, moment, size
@@ -19,12 +19,12 @@ _BAR = 20
 _MOST = 200
 
 
-def step_lines(operation: Operation, progress: Progress | None, now: int) -> Iterator[Cell]:
+def step_lines(operation: Operation, told: Mapping[int, Progress], now: int) -> Iterator[Cell]:
     """Write the steps, one line each, with what came of them.
 
     Args:
         operation: As journalled.
-        progress: What was told last of the step that runs; None when nothing is told here.
+        told: What was told last of each step, by its number.
         now: Nanoseconds since 1970.
     """
     committed = False
@@ -33,6 +33,7 @@ def step_lines(operation: Operation, progress: Progress | None, now: int) -> Ite
             committed = True
             yield cell(f"  {glyphs().line * 2} point of no return", "warn" if operation.committed else "muted")
         yield _line(step, now)
+        progress = told.get(step.number)
         if step.state == "running" and progress is not None and (progress.total or progress.note != step.text):
             yield cell(f"       {amount_done(progress)}", "accent")
         elif step.detail:

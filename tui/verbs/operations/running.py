@@ -74,7 +74,8 @@ async def run_to_end(call: Call, progress: AsyncGenerator[Progress, None]) -> Op
         async with aclosing(progress) as told:
             async for now in told:
                 operation = now.operation
-                line.show(_written(now))
+                if now.leading:
+                    line.show(_written(now))
     finally:
         line.clear()
     assert operation is not None  # the last item shows how it ended
