@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from services.activity import ActivityLog
 from services.agents import NO_EMBEDDER, Agent, AgentConfig, Agents, MemoryScreening, Places, VectorSection
-from services.errors import ConfigError, InputRefused, MemoryRefused
+from services.errors import ConfigError, EmbedderUnavailable, InputRefused, MemoryRefused
 from services.home import BlockingCalls, Database, Home
 from services.memory.agents.agent_memory import AgentMemory
 from services.memory.agents.backend import BackendStatus
@@ -145,11 +145,16 @@ class AgentMemories:
         return Mover(owner, source, backend, self.backends, self._agents, self._database, self.upkeep, actor)
 
     async def statuses(self) -> tuple[BackendStatus, ...]:
-        """Look whether the back-ends that agents use answer, all at once."""
+        """Look whether the back-ends and the embedders that agents use answer, all at once."""
         configs = [agent.config for agent in self._agents.all() if agent.config]
         used = {config.memory.backend for config in configs}
+        sections = {agent.alias: self.vectors_of(agent.alias) for agent in self._agents.all()}
+        embedders = {(each.embedder, each.dimensions): each for each in sections.values() if each}
         return tuple(
-            await asyncio.gather(*(backend.status() for name, backend in self.backends.items() if name in used))
+            await asyncio.gather(
+                *(backend.status() for name, backend in self.backends.items() if name in used),
+                *(self._embedder_status(section) for _, section in sorted(embedders.items())),
+            )
         )
 
     async def close(self) -> None:
@@ -158,6 +163,14 @@ class AgentMemories:
         await self.embedding.close()
         for backend in self.backends.values():
             await backend.close()
+
+    async def _embedder_status(self, section: VectorSection) -> BackendStatus:
+        name = f"embedder {section.embedder}"
+        try:
+            space = await self.embedding.space(self.embedding.embedder(section))
+        except EmbedderUnavailable as error:
+            return BackendStatus.of(name, error)
+        return BackendStatus(name, True, f"{space.model}, {space.dimensions:,} dimensions")
 
     def _has_embedder(self, alias: str) -> bool:
         return self.vectors_of(alias) is not None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from services.agents import NO_EMBEDDER
 from tui.figures import middle, size, span
 from tui.glyphs import glyphs
 from tui.text import safe
@@ -94,6 +95,9 @@ def _memory(agent: Agent) -> Iterator[Setting]:
     section = agent.config.memory
     for field in ("backend", "read_memory_from", "scopes", "read", "generate", "live_update"):
         yield Setting("memory", field, written(getattr(section, field)), "")
+    if section.vectors.embedder != NO_EMBEDDER:
+        yield Setting("memory", "vectors.embedder", written(section.vectors.embedder), OWN)
+        yield Setting("memory", "vectors.search", written(section.vectors.search), "")
 
 
 def _sandbox(agent: Agent) -> Iterator[Setting]:
