@@ -15,6 +15,7 @@ from docker import APIClient
 
 from services.home import BlockingCalls
 from services.sandbox.engines.docker import DockerEngine
+from tests.engine.images import images_removed_at_last
 from tests.engine.private_engine import PrivateEngine
 from tests.engine.sandboxes import Sandboxes
 from tests.engine.socket_proxy import SocketProxy
@@ -32,8 +33,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def docker_host() -> str:
-    """The address of an engine that answers."""
+def docker_host() -> Iterator[str]:
+    """The address of an engine that answers; what tests brought to it is removed after the last of them."""
+    host = find_engine()
+    with images_removed_at_last(host):
+        yield host
+
+
+def find_engine() -> str:
     command = [sys.executable, str(ENGINE_UP), *([] if IN_CI else ["--check"])]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     if found.returncode == 0:

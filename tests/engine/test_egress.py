@@ -13,10 +13,8 @@ from docker import APIClient
 from services.errors import EngineError, ImageMissing
 from services.home import BlockingCalls, Home
 from services.sandbox import SessionState
-from services.sandbox.egress import REPOSITORY, Bundle, own_runtime
 from services.sandbox.engines.docker import DockerEngine
 from services.sandbox.engines.docker.container import container_name
-from services.sandbox.engines.docker.egress import import_image
 from tests.engine.conditions import eventually
 from tests.engine.sandboxes import Sandboxes
 from tests.support.killing import doomed, kill_at_random_moments
@@ -335,10 +333,3 @@ async def test_a_proxy_without_its_sandbox_is_removed_when_engine_and_records_ar
         api.remove_container(session.sandbox, force=True, v=True)
         await until(pinfold, session.id, lambda found: found.state is SessionState.LOST)
         await eventually(lambda: beside(api, identity) == [])
-
-
-def test_images_of_other_versions_go_when_a_new_one_comes(api: APIClient) -> None:
-    bundle = Bundle(own_runtime())
-    api.import_image_from_data(bundle.archive, repository=REPOSITORY, tag="another")
-    import_image(api, bundle)
-    assert [tag for image in api.images(REPOSITORY) for tag in image["RepoTags"]] == [bundle.image]

@@ -85,7 +85,7 @@ class Bundle:
                 archive.addfile(entry, io.BytesIO(text))
         return written.getvalue()
 
-    @property
+    @cached_property
     def tag(self) -> str:
         """The image's tag."""
         return hashlib.sha256(self.archive).hexdigest()[:12]

@@ -16,6 +16,7 @@ from docker import APIClient
 
 from services.home import Home
 from services.policy import SIBLINGS
+from services.sandbox.egress import saved_image
 
 IMAGE = "pinfold/python:test"
 
@@ -29,7 +30,7 @@ SIBLING_PATHS = {"system": Path("/usr"), "packages": Path(mcp.__file__).parent.p
 
 
 def build_python_image(api: APIClient) -> str:
-    """Import the image; the same bytes give the same layer every time."""
+    """Load the image, which is the same every time."""
     written = io.BytesIO()
     with tarfile.open(fileobj=written, mode="w") as archive:
         for name in _DIRECTORIES:
@@ -43,8 +44,10 @@ def build_python_image(api: APIClient) -> str:
             link = tarfile.TarInfo(name)
             link.type, link.linkname = tarfile.SYMTYPE, target
             archive.addfile(link)
-    repository, _, tag = IMAGE.partition(":")
-    api.import_image_from_data(written.getvalue(), repository=repository, tag=tag)
+    labels = {"pinfold.test-image": "python"}
+    for _ in api.load_image(saved_image(written.getvalue(), IMAGE, api.version()["Arch"], labels)):
+        continue
+    api.inspect_image(IMAGE)
     return IMAGE
 
 

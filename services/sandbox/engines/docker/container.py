@@ -59,6 +59,7 @@ class ContainerConfig(msgspec.Struct, rename="pascal"):
     """`Config` of an inspected container."""
 
     labels: dict[str, str] | None = None
+    image: str = ""
     tty: bool = False
 
 

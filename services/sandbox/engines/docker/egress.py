@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,6 @@ from services.errors import EngineError
 from services.sandbox.egress import (
     HTTP_SOCKET,
     READY,
-    REPOSITORY,
     Bundle,
     Refusal,
     Runtime,
@@ -40,6 +38,7 @@ from services.sandbox.egress import (
 )
 from services.sandbox.engines.docker.commands import Frames, LastBytes
 from services.sandbox.engines.docker.container import Identified, WayOut, find_container
+from services.sandbox.engines.docker.egress_image import bring_image, remove_other_images
 from services.sandbox.engines.docker.failures import Refused, one_line, plain
 from services.sandbox.engines.docker.instants import nanoseconds, since
 from services.sandbox.engines.docker.link import Link
@@ -88,6 +87,7 @@ class Egress:
         self._home_id = home_id
         self._names = dict(names)
         self._importing = asyncio.Lock()
+        self._bundles: dict[Runtime, Bundle] = {}
 
     async def make(self, link: Link, spec: SandboxSpec, base: str) -> WayOut:
         """Make what a sandbox needs, a door at least, not running yet; what the session has already is kept.
@@ -100,7 +100,7 @@ class Egress:
         Raises:
             EngineError: They cannot be made here.
         """
-        bundle = Bundle(_runtime(link))
+        bundle = self._bundle(link)
         tools = (f"{_SOCKETS}/{HTTP_SOCKET}",) if spec.inlet else ()
         if spec.network != "allowlist":
             what = f"cannot lead {spec.agent} to its tools"
@@ -175,14 +175,24 @@ class Egress:
     async def remove(self, link: Link, base: str) -> None:
         """End and remove both; does nothing when they are gone, and touches no other home's.
 
+        Images of other versions that nothing else uses go with them.
+
         Raises:
             EngineError: They could not be removed.
         """
         what = "cannot remove the proxy to the allowed domains"
+        images = set()
         for name in (f"{base}-proxy", f"{base}-door"):
             found = await find_container(link.control, name, what)
             if found is not None and found.label(EGRESS_LABEL) == self._home_id:
                 await _unless_gone(link, what, partial(_remove, container=found.id))
+                images.add(found.config.image)
+        if images and images != {(bundle := self._bundle(link)).image}:
+            await link.control.call(what, lambda client: remove_other_images(client, bundle))
+
+    def _bundle(self, link: Link) -> Bundle:
+        runtime = _runtime(link)
+        return self._bundles.setdefault(runtime, Bundle(runtime))
 
     async def _import(self, link: Link, bundle: Bundle, what: str) -> None:
         async with self._importing:
@@ -191,7 +201,7 @@ class Egress:
             except Refused as refused:
                 if refused.status != 404:
                     raise
-                await link.control.call(what, lambda client: import_image(client, bundle))
+                await link.control.call(what, lambda client: bring_image(client, bundle))
 
     async def _make(
         self, link: Link, bundle: Bundle, spec: SandboxSpec, name: str, arguments: tuple[str, ...], what: str
@@ -217,7 +227,7 @@ class Egress:
             )
 
         try:
-            made = await link.control.ask(what, Identified, create)
+            made = await self._create(link, bundle, create, what)
         except Refused as refused:
             if refused.status != 409:
                 raise EngineError(what, why=plain(refused.reason), fix=_python_needed(link)) from refused
@@ -227,6 +237,16 @@ class Egress:
         if there is None or any(there.label(label) != value for label, value in labels.items()):
             raise EngineError(what, why=f"a container named {name} exists and is not of this session")
         return there.id
+
+    async def _create(self, link: Link, bundle: Bundle, create: Callable[[APIClient], object], what: str) -> Identified:
+        """Make a container; once more where a Pinfold of another version has just removed the image."""
+        try:
+            return await link.control.ask(what, Identified, create)
+        except Refused as refused:
+            if refused.status != 404:
+                raise
+        await self._import(link, bundle, what)
+        return await link.control.ask(what, Identified, create)
 
     async def _await_ready(self, link: Link, proxy: str, what: str) -> str:
         """Read the proxy's words until it is ready; return them if it ends before."""
@@ -301,17 +321,6 @@ def _host_config(
         log_config=LogConfig(type="local", config={"max-size": str(_LOG_FILE), "max-file": "2", "compress": "false"}),
         **way_out,
     )
-
-
-def import_image(client: APIClient, bundle: Bundle) -> None:
-    """Bring the image in, and remove those of other versions that nothing uses."""
-    from docker.errors import APIError
-
-    client.import_image_from_data(bundle.archive, repository=REPOSITORY, tag=bundle.tag)
-    tags = {tag for image in client.images(REPOSITORY) for tag in image["RepoTags"] or ()}
-    for tag in sorted(tags - {bundle.image}):
-        with suppress(APIError):  # one that is in use, or that another Pinfold has just removed
-            client.remove_image(tag)
 
 
 def _read(text: bytes, after: int, *, complete: bool) -> Refusals:
