@@ -221,7 +221,7 @@ def _in_database(alias: str, owned: Owned) -> Iterator[Reference]:
     if owned.memories:
         yield Reference(kind="memory", owner=alias, text=_memories(owned.memories))
     if owned.tenants:
-        yield Reference(kind="core memory", owner=alias, text=f"core memory of {owned.tenants:,} tenants")
+        yield Reference(kind="core memory", owner=alias, text=_tenants(owned.tenants))
     if owned.open_contexts:
         yield Reference(
             kind="context",
@@ -232,6 +232,10 @@ def _in_database(alias: str, owned: Owned) -> Iterator[Reference]:
         )
     if closed := len(owned.contexts) - owned.open_contexts:
         yield Reference(kind="context", owner=alias, text=f"{closed:,} contexts that have ended")
+
+
+def _tenants(count: int) -> str:
+    return "core memory of 1 tenant" if count == 1 else f"core memory of {count:,} tenants"
 
 
 def _memories(count: int) -> str:

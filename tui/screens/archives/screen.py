@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -19,6 +20,7 @@ from tui.screens.archives.checks import Checks
 from tui.screens.archives.columns import entry_columns, unfinished_columns
 from tui.screens.archives.contents import Contents
 from tui.screens.archives.detail import EntryDetail
+from tui.screens.archives.emptiness import say_nothing
 from tui.screens.archives.entries import Entry, Narrowed
 from tui.screens.archives.outline import MORE
 from tui.screens.archives.pages import Pages
@@ -104,14 +106,8 @@ class ArchivesScreen(FrameScreen):
         if not store.ready:
             self._list.wait_for(store.awaiting, store.awaiting_since)
             return
-        self._list.say_empty(
-            "No agent was renamed or deleted yet",
-            (
-                "Here you will find every one, verify what was kept,",
-                "compare it, and bring it back.",
-            ),
-            ((key_of(self, "app.agents"), "agents, where they are renamed and deleted"),),
-        )
+        if not self._entries:
+            self._list.wait_for("what was kept", time.monotonic())
         self.host.begin(self, "archive list", self._reading.follow)
 
     def _grown(self, _: None) -> None:
@@ -148,6 +144,7 @@ class ArchivesScreen(FrameScreen):
     def _show_rows(self) -> None:
         now = self.host.now()
         left = self._only.text
+        say_nothing(self._list, self._only, len(self._entries), partial(key_of, self))
         self._list.rename(f"Archives and operations: {left}" if left else "Archives and operations")
         self._list.show([entry for entry in self._entries if self._only.lets_through(entry, now)])
         self._follow_cursor()

@@ -6,7 +6,7 @@ import asyncio
 
 from services.errors import OperationError
 from services.operations.running import Run
-from tests.tui.conftest import screens
+from tests.tui.conftest import PATIENCE_SECONDS, screens, shown
 from tests.tui.screens.archives.conftest import agree, open_agents, until_shown
 
 
@@ -21,6 +21,7 @@ async def test_leaving_takes_back_what_has_not_passed_its_point_of_no_return(sta
     from services.operations.purging import COURSE
 
     with monkeypatch.context() as patch:
+        patch.setattr("tui.app._CLOSING_SECONDS", PATIENCE_SECONDS)  # however busy the machine is
         patch.setitem(COURSE.steps, "export", waiting)
         async with screens(staffed) as (app, pilot):
             await open_agents(app, pilot, "worker")
@@ -39,7 +40,7 @@ async def failing(_: Run) -> str:
     raise OperationError("the disk is full", fix="Free some space.")
 
 
-async def test_a_step_that_fails_says_why_and_where_it_goes_on(staffed, monkeypatch) -> None:
+async def test_a_step_that_fails_says_why_and_a_retry_goes_on_there_once_that_was_mended(staffed, monkeypatch) -> None:
     from services.operations.purging import COURSE
 
     with monkeypatch.context() as patch:
@@ -52,4 +53,8 @@ async def test_a_step_that_fails_says_why_and_where_it_goes_on(staffed, monkeypa
                 app, pilot, "✗ failed    seal the archive", "the disk is full", "It failed; screen 4 lists it"
             )
             await pilot.press("escape", "4")
-            await until_shown(app, pilot, "Under way 1", "seal the archive: the disk is full")
+            await until_shown(app, pilot, "Under way 1", "seal the archive: the disk is full", "t retry")
+            patch.undo()
+            await pilot.press("t")
+            await until_shown(app, pilot, "✓ sealed", "worker is deleted, and kept in")
+            assert "Under way" not in shown(app)
