@@ -44,12 +44,17 @@ async def write(home: Home, workspace: Path, number: int) -> None:
         archives = Archives(home, database, ActivityLog(database, events), events, calls)
         writer = await _writer(archives, alias_of(number))
         if writer is not None:
-            await result_of(writer.write_agent_file(b"[agent]\n"))
-            await result_of(writer.pack_workspace(workspace))
-            await result_of(writer.write_memory(rows_of(some_rows(700))))
-            await result_of(writer.write_session("s1", b"{}", workspace))
+            if not writer.sealed:  # killed before the index said so
+                await _write_parts(writer, workspace)
             await writer.seal(Sealing())
     calls.close()
+
+
+async def _write_parts(writer: ArchiveWriter, workspace: Path) -> None:
+    await result_of(writer.write_agent_file(b"[agent]\n"))
+    await result_of(writer.pack_workspace(workspace))
+    await result_of(writer.write_memory(rows_of(some_rows(700))))
+    await result_of(writer.write_session("s1", b"{}", workspace))
 
 
 async def _writer(archives: Archives, alias: str) -> ArchiveWriter | None:
