@@ -33,7 +33,7 @@ INLET_PYTHON = Path("/usr/bin/python3")
 
 _INLET = Path(__file__).parent.parent / "egress" / "inlet.py"
 _BRIDGE = Path(__file__).parent / "bridge"
-_PROGRAMS = {"tools-stdio": 0o755, "stdio.py": 0o644, "stdio.js": 0o644}
+_PROGRAMS = {"tools-stdio": 0o755, "stdio.py": 0o644, "stdio.js": 0o644, "stdio.pl": 0o644}
 
 
 class _Server(msgspec.Struct, omit_defaults=True):
