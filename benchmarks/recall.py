@@ -1,11 +1,12 @@
 """Times recall by words among a million rows of twenty agents, one of whom has half of them.
 
 The words are as frequent as in any language: the second half as often as the first, the third a third as often. Beside
-it in the same run: what SQLite takes to rank every row that fits.
+it in the same run: what SQLite takes to rank every row that fits. Then by likeness among rows with vectors.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import itertools
 import random
@@ -17,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from benchmarks import likeness
 from benchmarks.result import Result
 from services.home import Home
 from services.memory import Query
@@ -45,20 +47,20 @@ def vocabulary(chance: random.Random) -> list[str]:
     return words
 
 
-def rows(words: Sequence[str], chance: random.Random) -> Iterator[tuple[object, ...]]:
+def rows(words: Sequence[str], chance: random.Random, count: int) -> Iterator[tuple[object, ...]]:
     """Make the rows of all agents."""
     weights = list(itertools.accumulate(1 / place for place in range(1, len(words) + 1)))
-    for number in range(ROWS):
+    for number in range(count):
         agent = 0 if number % 2 else 1 + number // 2 % (AGENTS - 1)
         content = " ".join(chance.choices(words, cum_weights=weights, k=WORDS_A_ROW))
         yield f"{number:032x}", f"{agent:032x}", f"key {number}", content, number, number
 
 
-def fill(connection: sqlite3.Connection, words: Sequence[str], chance: random.Random) -> None:
+def fill(connection: sqlite3.Connection, words: Sequence[str], chance: random.Random, count: int) -> None:
     """Store the agents and their rows."""
     agents = [(f"{number:032x}", f"agent{number}") for number in range(AGENTS)]
     connection.executemany("INSERT INTO agents (id, alias, created_at) VALUES (?, ?, 1)", agents)
-    connection.executemany(_FILL, rows(words, chance))
+    connection.executemany(_FILL, rows(words, chance, count))
 
 
 def questions(words: Sequence[str], chance: random.Random) -> dict[str, Callable[[], str]]:
@@ -72,18 +74,17 @@ def questions(words: Sequence[str], chance: random.Random) -> dict[str, Callable
     }
 
 
-async def measure(place: Path) -> list[Result]:
+async def measure(place: Path, words: Sequence[str], count: int) -> list[Result]:
     """Fill a home, then ask the agent with half of the rows and one with a fortieth."""
     chance = random.Random(4)
-    words = vocabulary(chance)
     home = Home(place / "home")
     for number in range(2):
         file = home.agent_file(f"agent{number}")
         file.parent.mkdir(parents=True)
         file.write_text("[agent]\n")
     async with Pinfold.open(home, supervise=False, engines={}) as pinfold:
-        print(f"storing {ROWS:,} rows", flush=True)
-        await pinfold.database.write(lambda connection: fill(connection, words, chance))
+        print(f"storing {count:,} rows", flush=True)
+        await pinfold.database.write(lambda connection: fill(connection, words, chance, count))
         asked = questions(words, chance)
         return [
             await _timed(pinfold, alias, f"{name}-{share}", question)
@@ -114,9 +115,14 @@ def _all_ranked(connection: sqlite3.Connection, question: str) -> float:
 
 def main() -> int:
     """Measure and print."""
-    with tempfile.TemporaryDirectory(prefix="pinfold-benchmark-") as place:
-        for result in asyncio.run(measure(Path(place))):
-            print(result.line())
+    options = argparse.ArgumentParser(prog="python -m benchmarks recall")
+    options.add_argument("--rows", type=int, default=ROWS, help="so many rows, and with vectors at most as many")
+    count = options.parse_args().rows
+    words = vocabulary(random.Random(4))
+    for measured, most in ((measure, count), (likeness.measure, min(count, likeness.ROWS))):
+        with tempfile.TemporaryDirectory(prefix="pinfold-benchmark-") as place:
+            for result in asyncio.run(measured(Path(place), words, most)):
+                print(result.line())
     return 0
 
 

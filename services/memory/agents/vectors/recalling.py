@@ -119,7 +119,7 @@ def _search(
 
     ids = _ids(connection, owners)
     space = rows.find_space(connection, embedded.space)
-    coverage = {alias: rows.coverage(connection, agent, space) for alias, agent in ids.items()}
+    coverage = {alias: shelves.coverage(connection, agent, space) for alias, agent in ids.items()}
     scores = []
     for alias, agent in ids.items():
         if (shelf := _shelf(connection, shelves, agent, embedded)) is not None:

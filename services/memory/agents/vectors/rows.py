@@ -125,10 +125,15 @@ def _sameness(source: Source) -> tuple[object, ...]:
 
 def coverage(connection: sqlite3.Connection, agent: str, space: int) -> Coverage:
     """Count the vectors of an agent."""
-    (memories,) = connection.execute("SELECT count(*) FROM memories WHERE agent = ?", (agent,)).fetchone()
-    sql = "SELECT count(*), coalesce(sum(space = ?), 0) FROM memory_vectors WHERE agent = ?"
-    every, here = connection.execute(sql, (space, agent)).fetchone()
-    return Coverage(memories, here, every - here)
+    counts = [
+        connection.execute(f"SELECT count(*) FROM {counted}", values).fetchone()[0]
+        for counted, values in (
+            ("memories WHERE agent = ?", (agent,)),
+            ("memory_vectors WHERE agent = ? AND space = ?", (agent, space)),
+            ("memory_vectors WHERE agent = ? AND space <> ?", (agent, space)),
+        )
+    ]
+    return Coverage(*counts)
 
 
 def vectors_after(connection: sqlite3.Connection, agent: str, space: int, after: int, limit: int) -> Numbered:

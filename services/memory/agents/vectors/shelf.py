@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from services.memory.agents.vectors import rows
+from services.memory.agents.vectors.rows import Coverage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,7 +100,7 @@ class Shelf:
         for page in itertools.chain(self._pages, self._rest(connection)):
             memories.append(page.memories)
             versions.append(page.versions)
-            likeness.append(page.vectors @ query)
+            likeness.append(np.einsum("ij,j->i", page.vectors, query))  # by no threads that wait for one another
         return Scores(np.concatenate(memories), np.concatenate(versions), np.concatenate(likeness))
 
     def _rest(self, connection: sqlite3.Connection) -> Iterator[_Page]:
@@ -138,6 +139,16 @@ class Shelves:
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
         self._shelves: OrderedDict[tuple[str, int], Shelf] = OrderedDict()
+        self._counted: dict[tuple[str, int], tuple[int, Coverage]] = {}
+
+    def coverage(self, connection: sqlite3.Connection, agent: str, space: int) -> Coverage:
+        """Count the vectors of an agent, anew only where anybody has committed anything since."""
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        counted, found = self._counted.get((agent, space), (None, None))
+        if found is None or counted != version:
+            found = rows.coverage(connection, agent, space)
+            self._counted[agent, space] = (version, found)
+        return found
 
     def of(self, agent: str, space: int, dimensions: int) -> Shelf:
         """The shelf of an agent."""
