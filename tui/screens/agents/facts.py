@@ -27,6 +27,8 @@ _SECTIONS = {
     "auto_approve": "tools",
     "always_ask": "tools",
     "env_passthrough": "variables",
+    "memory": "memory",
+    "scope": "memory",
 }
 """By the kind of a rule; every other kind is about files."""
 
@@ -88,7 +90,7 @@ def facts_of(policy: Policy, confinement: Confinement | None) -> tuple[Fact, ...
     found += _not_yet(policy)
     if confinement is not None:
         found += _of_sandbox(confinement, policy)
-    order = ("level", "files", "commands", "tools", "network", "variables", "limits", "sandbox")
+    order = ("level", "files", "commands", "tools", "memory", "network", "variables", "limits", "sandbox")
     found.sort(key=lambda fact: order.index(fact.section))
     numbered = [replace(fact, key=str(number)) for number, fact in enumerate(found)]
     return tuple(

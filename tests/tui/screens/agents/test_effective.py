@@ -65,3 +65,13 @@ async def test_an_agent_without_a_profile_has_no_policy_to_show(edited) -> None:
         await until(lambda: "there is no risk profile" in shown(app), pilot)
         await pilot.press("right_square_bracket")
         await until(lambda: "No policy to show" in shown(app), pilot)
+
+
+async def test_what_its_tools_reach_of_memory_is_listed(edited) -> None:
+    edited.agent("worker", "true", sandbox='tools = "socket"', rest='[memory]\nscopes = { user = "anna" }')
+    async with form_of(edited) as (app, pilot, _):
+        await pilot.press("right_square_bracket")
+        await until(lambda: "scope user:anna" in shown(app), pilot)
+        (line,) = [line for line in shown(app).splitlines() if "scope user:anna" in line]
+        assert "read and changed" in line
+        assert "agent.toml:10" in line
