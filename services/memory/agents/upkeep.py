@@ -12,7 +12,6 @@ from services.home import Home
 from services.memory.agents.gate import Gate
 from services.memory.agents.model import Owner
 from services.memory.scopes.model import shortened
-from services.memory.screening import masked
 
 
 class Upkeep:
@@ -57,4 +56,4 @@ class Upkeep:
 
 def key_shown(key: str) -> str:
     """A key as it may be logged."""
-    return shortened(masked(key))
+    return shortened(key)

@@ -9,12 +9,15 @@ from typing import Any, Final, Literal, Self
 import msgspec
 
 from services.errors import ChangedMeanwhile, InputRefused
+from services.memory.screening import masked
 
 NAME_LIMIT = 65_536
 """The most bytes of an id or a key, in UTF-8."""
 
 LONGEST = 100 * 366 * 86_400
 """The most seconds a key can be given to live, short of for ever."""
+
+_QUOTED = 8192
 
 Kind = Literal["null", "boolean", "integer", "number", "text", "list", "object"]
 """What kind of JSON a value is; a whole number is an `integer`, any other a `number`."""
@@ -227,5 +230,6 @@ def changed_meanwhile(key: str) -> ChangedMeanwhile:
 
 
 def shortened(text: str) -> str:
-    """Quote an id or key for a message."""
-    return repr(text if len(text) <= 60 else f"{text[:59]}…")
+    """Quote an id or key for a message, secrets hidden."""
+    shown = masked(text[:_QUOTED])
+    return repr(shown if len(shown) <= 60 else f"{shown[:59]}…")

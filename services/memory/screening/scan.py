@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from services.memory.screening.patterns import PATTERNS, PERSONAL, Family, Pattern
 
+_BETWEEN = " \n\t\"',[]{}"
+_LONGEST = 8000
+"""Of secrets that stand in one line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -51,9 +55,21 @@ def redacted(text: str, findings: Iterable[Finding]) -> str:
     return _replaced(text, findings, lambda name: f"[REDACTED:{name}]")
 
 
-def masked(text: str) -> str:
-    """Text as it may be shown before anybody asked for what is hidden: each secret is a row of dots and its name."""
-    return _replaced(text, scan(text), lambda name: f"••••[{name}]")
+def masked(text: str, *, cut: bool = False) -> str:
+    """Text as it may be shown before anybody asked for what is hidden: each secret is a row of dots and its name.
+
+    Args:
+        text: Any text.
+        cut: It is only a beginning. What the cut went through is left out if it is no plain word: it may be a secret
+            that the scan does not know by its beginning.
+    """
+    shown = _replaced(text, scan(text), lambda name: f"••••[{name}]")
+    return _without_end(shown) if cut else shown
+
+
+def _without_end(text: str) -> str:
+    start = max(max(text.rfind(sign) for sign in _BETWEEN) + 1, len(text) - _LONGEST)
+    return f"{text[:start]}…" if any(sign.isdigit() for sign in text[start:]) else text
 
 
 def _replaced(text: str, findings: Iterable[Finding], written: Callable[[str], str]) -> str:

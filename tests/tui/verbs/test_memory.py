@@ -318,3 +318,13 @@ def test_a_secret_in_a_key_is_not_in_the_activity(pinfold: Command) -> None:
     pinfold("memory", "set", "user:42", SECRET, "1")
     assert SECRET not in pinfold("activity").stdout
     assert "memory.set" in pinfold("activity").stdout
+
+
+def test_the_list_of_keys_hides_secrets_until_they_are_asked_for(pinfold: Command) -> None:
+    token = "ghp_" + "k7Qx" * 9
+    pinfold("memory", "set", "user:1", "login", f'{{"token":"{token}"}}')
+    assert token not in pinfold("memory", "keys", "user:1").stdout
+    (hidden,) = pinfold.json("memory", "keys", "user:1")
+    assert hidden["preview"] == '{"token":"••••[api_key]"}'
+    (shown,) = pinfold.json("memory", "keys", "user:1", "--reveal")
+    assert token in shown["preview"]

@@ -11,8 +11,9 @@ from rich.cells import cell_len, chop_cells
 from tui.figures import SECOND, ago, duration, moment, size
 from tui.glyphs import glyphs
 from tui.screens.memory.editing.writing import pretty
-from tui.screens.memory.items import Item, hidden
-from tui.screens.memory.places import ArchiveOf, ScopeKeys, StepsOf, shown_name
+from tui.screens.memory.hiding import hidden, shown_name
+from tui.screens.memory.items import Item
+from tui.screens.memory.places import ArchiveOf, ScopeKeys, StepsOf
 from tui.text import safe
 from tui.widgets.status_rule import Part
 from tui.widgets.table import Cell, cell
@@ -69,7 +70,7 @@ def _content(text: str, kind: str, whole: bool, length: int, reveal: bool) -> Co
         text = msgspec.json.decode(text)
     elif whole and kind:
         text = pretty(text)
-    shown, findings = hidden(text, reveal=reveal)
+    shown, findings = hidden(text, reveal=reveal, cut=not whole)
     return Content(shown.split("\n"), length, whole, findings)
 
 

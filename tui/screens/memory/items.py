@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from services.memory import masked, scan
+from tui.screens.memory.hiding import beginning, key_name, shown_name
 from tui.screens.memory.places import (
-    LABEL,
     AgentRows,
     ArchiveOf,
     CoreBlocksOf,
@@ -15,7 +14,6 @@ from tui.screens.memory.places import (
     Place,
     ScopeKeys,
     StepsOf,
-    shown_name,
 )
 from tui.text import safe
 
@@ -67,29 +65,9 @@ class Item:
         return f"{self.place!r}\0{self.id}"
 
 
-def hidden(text: str, *, reveal: bool) -> tuple[str, tuple[str, ...]]:
-    """A text as it may be drawn, not clean yet, and the names of what the scan found in it."""
-    findings = scan(text)
-    names = tuple(sorted({finding.name.replace("_", " ") for finding in findings}))
-    secret = any(finding.family == "secret" for finding in findings)
-    return (masked(text) if secret and not reveal else text), names
-
-
-def _beginning(text: str, *, reveal: bool) -> tuple[str, tuple[str, ...]]:
-    shown, names = hidden(text[:PREVIEW], reveal=reveal)
-    return safe(shown), names
-
-
-def key_name(key: str, *, reveal: bool) -> str:
-    """A key as it is drawn, secrets in it hidden."""
-    if len(key) <= LABEL:
-        return safe(hidden(key, reveal=reveal)[0])
-    return f"{safe(hidden(key[:LABEL], reveal=reveal)[0])}({len(key):,} characters)"
-
-
 def key_item(place: ScopeKeys, entry: Entry, *, reveal: bool) -> Item:
     """The row of a key."""
-    preview, findings = _beginning(entry.preview, reveal=reveal)
+    preview, findings = beginning(entry.preview, PREVIEW, reveal=reveal, cut=len(entry.preview) >= PREVIEW)
     return Item(
         place=place,
         id=entry.key,
@@ -106,7 +84,7 @@ def key_item(place: ScopeKeys, entry: Entry, *, reveal: bool) -> Item:
 
 def row_item(place: AgentRows, row: Row, *, reveal: bool) -> Item:
     """The row of something an agent stored."""
-    preview, _ = _beginning(row.content, reveal=reveal)
+    preview, _ = beginning(row.content, PREVIEW, reveal=reveal)
     return Item(
         place=place,
         id=row.key,
@@ -118,7 +96,7 @@ def row_item(place: AgentRows, row: Row, *, reveal: bool) -> Item:
         findings=tuple(safe(name).replace("_", " ") for name in row.findings),
         updated_at=row.updated_at,
         category=safe(row.category),
-        session=safe(row.session[:PREVIEW]),
+        session=beginning(row.session, PREVIEW, reveal=reveal)[0],
         importance=row.importance,
         pinned=row.pinned,
         superseded=bool(row.superseded_by),
@@ -128,7 +106,7 @@ def row_item(place: AgentRows, row: Row, *, reveal: bool) -> Item:
 
 def block_item(place: CoreBlocksOf, text: BlockText, *, reveal: bool) -> Item:
     """The row of a core block."""
-    preview, findings = _beginning(text.content, reveal=reveal)
+    preview, findings = beginning(text.content, PREVIEW, reveal=reveal)
     return Item(
         place=place,
         id=text.block.value,
@@ -144,7 +122,7 @@ def block_item(place: CoreBlocksOf, text: BlockText, *, reveal: bool) -> Item:
 
 def entry_item(place: ArchiveOf, entry: ArchiveEntry, *, reveal: bool) -> Item:
     """The row of an archive entry."""
-    preview, findings = _beginning(entry.content, reveal=reveal)
+    preview, findings = beginning(entry.content, PREVIEW, reveal=reveal)
     return Item(
         place=place,
         id=entry.id,
@@ -161,7 +139,7 @@ def entry_item(place: ArchiveOf, entry: ArchiveEntry, *, reveal: bool) -> Item:
 def context_item(place: OpenContexts, context: Context) -> Item:
     """The row of a context."""
     about = "  ".join(
-        f"{word} {safe(text[:PREVIEW])}"
+        f"{word} {shown_name(text)}"
         for word, text in (
             ("agent", context.agent),
             ("chat", context.chat),
@@ -184,7 +162,7 @@ def context_item(place: OpenContexts, context: Context) -> Item:
     )
 
 
-def step_item(place: StepsOf, step: Step) -> Item:
+def step_item(place: StepsOf, step: Step, *, reveal: bool) -> Item:
     """The row of a step."""
     state = "resumed" if step.used_at is not None else step.state
     return Item(
@@ -192,7 +170,7 @@ def step_item(place: StepsOf, step: Step) -> Item:
         id=step.id,
         name=f"{'  ' * min(step.depth, 8)}{step.number} {step.type.value}",
         type="step",
-        preview=safe((step.error or str(step.input))[:PREVIEW]),
+        preview=beginning(step.error or str(step.input), PREVIEW, reveal=reveal)[0],
         size=0,
         of=step,
         updated_at=step.ended_at or step.started_at,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from services.errors import PinfoldError
 from services.memory import CONVERSATION, CORE, DAILY, Listing, ScopeCount, ScopeKind, Tenant, rows_by_agent
+from tui.screens.memory.hiding import shown_name
 from tui.screens.memory.places import (
     AgentRows,
     ArchiveOf,
@@ -17,7 +18,6 @@ from tui.screens.memory.places import (
     Place,
     ScopeKeys,
     ScopesOf,
-    shown_name,
 )
 from tui.text import safe
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui.text import safe
+from tui.screens.memory.hiding import shown_name
 
 if TYPE_CHECKING:
     from services.memory import Scope, ScopeKind, Tenant
-
-LABEL = 300
-"""The most characters that are drawn of an id or a key."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +115,3 @@ class FoundRows:
 
 
 Place = ScopesOf | ScopeKeys | AgentRows | CoreBlocksOf | ArchiveOf | OpenContexts | StepsOf | FoundRows
-
-
-def shown_name(name: str) -> str:
-    """An id or a key as it is drawn: clean, and the beginning of one that is very long with its length."""
-    if len(name) <= LABEL:
-        return safe(name)
-    return f"{safe(name[:LABEL])}({len(name):,} characters)"

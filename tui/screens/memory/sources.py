@@ -77,7 +77,7 @@ async def read_part(pinfold: Pinfold, place: Place, asked: Asked) -> Part:
             return _whole([items.context_item(place, context) for context in contexts])
         case StepsOf():
             steps = await pinfold.memory.contexts.steps(context=place.context)
-            return _whole([items.step_item(place, step) for step in steps])
+            return _whole(await _made(pinfold, lambda step: items.step_item(place, step, reveal=asked.reveal), steps))
         case ScopesOf() | FoundRows():
             return Part((), 0, 0)
 

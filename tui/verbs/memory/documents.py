@@ -46,7 +46,10 @@ class FilledDocument(msgspec.Struct, frozen=True):
 
 
 class KeyDocument(msgspec.Struct, frozen=True):
-    """A key; `preview` is the beginning of its JSON, `length` that of a list, `expires_at` null for never."""
+    """A key; `preview` is the beginning of its JSON, `length` that of a list, `expires_at` null for never.
+
+    Secrets in `preview` are masked unless they were asked for.
+    """
 
     key: str
     kind: str
@@ -57,10 +60,10 @@ class KeyDocument(msgspec.Struct, frozen=True):
     updated_at: str | None
 
     @classmethod
-    def of(cls, entry: Entry) -> KeyDocument:
+    def of(cls, entry: Entry, *, reveal: bool) -> KeyDocument:
         """Describe a key."""
         times = rfc3339(entry.expires_at), rfc3339(entry.updated_at)
-        return cls(entry.key, entry.kind, entry.preview, entry.size, entry.length, *times)
+        return cls(entry.key, entry.kind, previewed(entry, reveal=reveal), entry.size, entry.length, *times)
 
 
 class StatsDocument(msgspec.Struct, frozen=True):
@@ -116,6 +119,13 @@ class StepDocument(msgspec.Struct, frozen=True, kw_only=True):
             ended_at=rfc3339(step.ended_at),
             used_at=rfc3339(step.used_at),
         )
+
+
+def previewed(entry: Entry, *, reveal: bool) -> str:
+    """The beginning of a key's JSON, secrets masked unless they were asked for."""
+    from services.memory import masked
+
+    return entry.preview if reveal else masked(entry.preview, cut=len(entry.preview) < entry.size)
 
 
 def value_document(scope: Scope, key: str, value: Json) -> ValueDocument:

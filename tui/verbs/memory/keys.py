@@ -26,7 +26,14 @@ from tui.verbs.memory.arguments import (
     text_option,
     ttl_option,
 )
-from tui.verbs.memory.documents import CountDocument, FilledDocument, KeyDocument, StatsDocument, ValueDocument
+from tui.verbs.memory.documents import (
+    CountDocument,
+    FilledDocument,
+    KeyDocument,
+    StatsDocument,
+    ValueDocument,
+    previewed,
+)
 from tui.verbs.table import Cell, Column
 
 if TYPE_CHECKING:
@@ -145,7 +152,7 @@ async def has_key(call: Call, scope: Scope, key: str) -> int:
     async with opened(call, scope) as namespace:
         entry = await namespace.entry(key)
     if call.json:
-        call.printer.document(None if entry is None else KeyDocument.of(entry))
+        call.printer.document(None if entry is None else KeyDocument.of(entry, reveal=False))
     else:
         call.printer.line("no" if entry is None else "yes")
     return FAILED if entry is None else 0
@@ -179,7 +186,8 @@ async def delete_matching(call: Call, scope: Scope, pattern: str) -> None:
 @click.argument("pattern", default="")
 @click.option("--after", metavar="KEY", default="", help="Only keys behind this one, for paging.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most N keys.")
-async def list_keys(call: Call, scope: Scope, pattern: str, after: str, limit: int | None) -> None:
+@click.option("--reveal", is_flag=True, help="Show secrets as they are.")
+async def list_keys(call: Call, scope: Scope, pattern: str, after: str, limit: int | None, reveal: bool) -> None:
     """List keys, sorted, with kind, size, time left and the beginning of the value; * in a pattern is any text."""
     found: list[Entry] = []
     async with opened(call, scope) as namespace:
@@ -191,9 +199,9 @@ async def list_keys(call: Call, scope: Scope, pattern: str, after: str, limit: i
                 break
             after = page[-1].key
     if call.json:
-        call.printer.document([KeyDocument.of(entry) for entry in found])
+        call.printer.document([KeyDocument.of(entry, reveal=reveal) for entry in found])
     elif found:
-        call.printer.table(_KEYS, [_row(entry) for entry in found])
+        call.printer.table(_KEYS, [_row(entry, reveal=reveal) for entry in found])
 
 
 @click.command("count")
@@ -239,7 +247,7 @@ async def expire_key(call: Call, scope: Scope, key: str, ttl: str) -> None:
         await namespace.expire(key, read_ttl(ttl))
         entry = await namespace.entry(key)
     if call.json and entry is not None:
-        call.printer.document(KeyDocument.of(entry))
+        call.printer.document(KeyDocument.of(entry, reveal=False))
 
 
 @click.command("incr", context_settings=NUMBERS)
@@ -305,14 +313,14 @@ def _print_filled(call: Call, scope: Scope, values: dict[str, Json]) -> None:
     call.printer.document(FilledDocument(str(scope), shown, missing) if call.json else shown)
 
 
-def _row(entry: Entry) -> list[Cell]:
+def _row(entry: Entry, *, reveal: bool) -> list[Cell]:
     left = None if entry.expires_at is None else (entry.expires_at - time.time_ns()) / _SECOND
     return [
         Cell(entry.key),
         Cell(f"list of {entry.length}" if entry.kind == "list" else entry.kind),
         Cell(size(entry.size)),
         Cell("never" if left is None else duration(left)),
-        Cell(entry.preview, "muted"),
+        Cell(previewed(entry, reveal=reveal), "muted"),
     ]
 
 

@@ -170,3 +170,23 @@ def test_what_is_rejected_is_named_and_not_repeated(screening: Screening, text: 
         screening.screen(text)
     assert "the scan found" in str(refused.value)
     assert text not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("it is eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiO", "it is …"),
+        ('{"kept":"ghp_k7Qx', '{"kept":"…'),
+        ("plain words that end here", "plain words that end here"),
+        ("a ghp_" + "k7Qx" * 9 + " b", "a ••••[api_key] b"),
+        ("", ""),
+    ],
+    ids=["part of a long one", "part of a short one", "no secret", "a whole one", "nothing"],
+)
+def test_a_secret_that_a_cut_went_through_is_hidden_too(text: str, shown: str) -> None:
+    assert masked(text, cut=True) == shown
+
+
+def test_of_a_long_line_without_any_space_the_end_alone_is_hidden() -> None:
+    shown = masked("ab1" * 100_000, cut=True)
+    assert len(shown) > 290_000

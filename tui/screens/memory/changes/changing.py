@@ -13,7 +13,8 @@ from tui.screens.dialog import Confirm
 from tui.screens.memory.changes import deleting
 from tui.screens.memory.changes.doing import Outcome, Subject
 from tui.screens.memory.changes.undos import Undos
-from tui.screens.memory.items import Item, hidden
+from tui.screens.memory.hiding import hidden
+from tui.screens.memory.items import Item
 from tui.screens.memory.listing import Listing
 from tui.screens.memory.operations import agents, keys
 from tui.screens.memory.operations.catalogue import fitting
@@ -102,8 +103,8 @@ class Changing:
         """Tell what was done, keep how it is taken back, and show it."""
         if outcome is None:
             return
-        said, _ = hidden(outcome.said[:_SAID], reveal=self._reading.reveal)
-        said += "…" if len(outcome.said) > _SAID else ""
+        said, _ = hidden(outcome.said, reveal=self._reading.reveal)
+        said = said if len(said) <= _SAID else f"{said[:_SAID]}…"
         if outcome.undo is not None:
             said += self.undos.keep(outcome.undo)
         if said:

@@ -16,7 +16,7 @@ from tui.figures import counted
 from tui.host import host
 from tui.screens.dialog import Confirm, Dialog
 from tui.screens.memory.changes.doing import Outcome, Subject, change_keys
-from tui.screens.memory.items import key_name
+from tui.screens.memory.hiding import key_name
 from tui.screens.memory.operations import agents, blocks
 from tui.screens.memory.places import AgentRows, ArchiveOf, Place, ScopeKeys
 from tui.text import safe

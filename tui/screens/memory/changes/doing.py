@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tui.screens.memory.hiding import key_name
 from tui.screens.memory.items import Item
 from tui.screens.memory.places import Place
 
@@ -88,10 +89,15 @@ async def change_keys(
     """
     recorded = pinfold.memory.scopes.recorded(scope, watched)
     result = await call(recorded)
-    what = watched if isinstance(watched, str) else " ".join(watched[:3])
+    what = names_of([watched] if isinstance(watched, str) else watched)
     await log(pinfold, verb, f"{scope} {what}".rstrip())
     change = recorded.change
     return result, taking_back(f"{verb} {what}".rstrip(), change) if change is not None and change.keys else None
+
+
+def names_of(keys: Sequence[str]) -> str:
+    """The first of some keys as they may be drawn and logged."""
+    return " ".join(key_name(key, reveal=False) for key in keys[:3])
 
 
 def taking_back(label: str, *changes: Change) -> Undo:

@@ -16,7 +16,7 @@ from tui.figures import counted
 from tui.host import host
 from tui.screens.dialog import Dialog
 from tui.screens.memory.changes.doing import Outcome, Subject, log, taking_back
-from tui.screens.memory.items import key_name
+from tui.screens.memory.hiding import key_name
 from tui.screens.memory.places import ScopeKeys
 from tui.text import safe
 from tui.widgets.choice import Choice

@@ -10,7 +10,7 @@ import msgspec
 from services.errors import InputRefused, NothingThere
 from services.memory import MISSING, Block, from_json
 from tui.figures import size
-from tui.screens.memory.changes.doing import Undo, change_keys, log
+from tui.screens.memory.changes.doing import Undo, change_keys, log, names_of
 from tui.screens.memory.editing.writing import (
     EDITABLE,
     Form,
@@ -131,7 +131,7 @@ async def read_now(pinfold: Pinfold, place: Place, key: str) -> Any:  # noqa: AN
             return MISSING
         if not excerpt.whole:
             raise InputRefused(
-                f"{key[:60]!r} is too large to be edited here",
+                f"{names_of([key])} is too large to be edited here",
                 why=f"it has {size(excerpt.entry.size)}, at most {size(EDITABLE)} are edited",
                 fix="Replace items of a list one by one, or set it with `pinfold memory set`.",
             )
@@ -165,7 +165,7 @@ async def write(pinfold: Pinfold, draft: Draft, value: Json) -> Undo | None:
         before = None if draft.seen is MISSING else draft.seen
         edited = redrafted(before or draft.opened, content=value, seen=before)
         after = await pinfold.agent_memories.of(place.alias).store(edited)
-        return undo_rows(place.alias, f"store {key}", [(key, before)], [after])
+        return undo_rows(place.alias, f"store {names_of([key])}", [(key, before)], [after])
     blocks = pinfold.core_memory.blocks(await tenant_of(pinfold, place))
     block = await blocks.read(Block.parse(key))
     text = await blocks.write(block.block, value, draft.seen)

@@ -13,7 +13,8 @@ from tui.screens.memory.changes.doing import Outcome
 from tui.screens.memory.editing.drafts import Draft, editable, open_draft, over, read_now, same, shown, write
 from tui.screens.memory.editing.saving import Choice, ResolveConflict, SaveChange
 from tui.screens.memory.editing.writing import Problem
-from tui.screens.memory.items import Item, hidden
+from tui.screens.memory.hiding import hidden
+from tui.screens.memory.items import Item
 from tui.screens.memory.places import ScopeKeys
 from tui.widgets.table import cell
 
@@ -54,23 +55,28 @@ class Editing:
 
     def begin(self, item: Item) -> None:
         """Edit a row, after asking where that shows a secret."""
-        if (not item.findings and not self._viewer.content.findings) or self._reveal():
+        if editable(item.place, item):
             self._host.begin(self._screen, "edit", self._open, item)
+
+    async def _open(self, item: Item) -> None:
+        draft = await open_draft(self._host.pinfold, item)
+        text = shown(draft.seen)
+        masked, names = await self._host.pinfold.calls.run(lambda: hidden(text, reveal=self._reveal()))
+        if masked == text:
+            await self._viewer.begin(draft)
             return
-        names = ", ".join(self._viewer.content.findings or item.findings)
         question = Confirm(
-            f"Edit {item.name}?", [f"the scan found: {names}"], "What is hidden now is shown while you edit.", "Edit"
+            f"Edit {item.name}?",
+            [f"the scan found: {', '.join(names)}"],
+            "What is hidden now is shown while you edit.",
+            "Edit",
         )
 
         def answer(yes: bool | None) -> None:
             if yes:
-                self._host.begin(self._screen, "edit", self._open, item)
+                self._host.begin(self._screen, "edit", self._viewer.begin, draft)
 
         self._screen.app.push_screen(question, answer)
-
-    async def _open(self, item: Item) -> None:
-        if editable(item.place, item):
-            await self._viewer.begin(await open_draft(self._host.pinfold, item))
 
     async def look(self) -> None:
         """Find out whether somebody changed what is being edited."""

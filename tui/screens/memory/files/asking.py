@@ -11,8 +11,8 @@ from tui.host import Host, host
 from tui.screens.dialog import Confirm
 from tui.screens.memory.changes.doing import Outcome
 from tui.screens.memory.files.dialogs import AskFile, FileAnswer
-from tui.screens.memory.items import key_name
-from tui.screens.memory.places import AgentRows, ScopeKeys, shown_name
+from tui.screens.memory.hiding import key_name, shown_name
+from tui.screens.memory.places import AgentRows, ScopeKeys
 from tui.screens.memory.sources import pattern_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class AskingFiles:
         if isinstance(place, ScopeKeys):
             shown = [("shown", "the keys shown")] if text else []
             options = [*shown, ("here", place.title[:30]), *options]
-            name = str(place.scope)
+            name = place.title
         elif isinstance(place, AgentRows):
             options = [("rows", f"the rows of {shown_name(place.alias)}"), *options]
             name = f"{place.alias}-rows"
@@ -99,14 +99,14 @@ class AskingFiles:
         async def work(transfer: Transfer, answer: FileAnswer) -> Outcome:
             return await transfer.snapshot(answer.path, scope, replace=answer.replace)
 
-        path = default_path(f"{scope}-snapshot", "json")
+        path = default_path(f"{shown_name(str(scope))}-snapshot", "json")
         dialog = AskFile(f"Snapshot of {shown_name(str(scope))}", path, (), writing=True, yes="Write it")
         self._screen.app.push_screen(dialog, lambda answer: self._changing.begin_transfer(work, answer))
 
     def restore(self) -> None:
         """Ask for a snapshot, show what it would replace, then restore it."""
         scope = self._scope()
-        path = default_path(f"{scope}-snapshot", "json")
+        path = default_path(f"{shown_name(str(scope))}-snapshot", "json")
 
         def chosen(answer: FileAnswer | None) -> None:
             if answer is not None:
@@ -143,9 +143,8 @@ def _question(scope: Scope, snapshot: Snapshot, there: set[str]) -> Confirm:
     lines = [f"{counted(len(keys), 'key')} {word}" for word, keys in parts if keys]
     for word, keys in parts:
         lines += [f"  {word}: {key_name(key, reveal=False)}" for key in sorted(keys)[:_LISTED]]
-    taken = (
-        "" if str(scope) == f"{snapshot.scope}:{snapshot.id}" else f" It was taken of {snapshot.scope}:{snapshot.id}."
-    )
+    source = f"{snapshot.scope}:{snapshot.id}"
+    taken = "" if str(scope) == source else f" It was taken of {shown_name(source)}."
     return Confirm(
         f"Replace all of {shown_name(str(scope))}?",
         lines,

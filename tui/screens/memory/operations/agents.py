@@ -10,7 +10,7 @@ import msgspec
 from services.errors import ChangedMeanwhile, NothingThere
 from services.memory import CONVERSATION, CORE, DAILY, Draft, Retention, Row
 from tui.figures import counted, size
-from tui.screens.memory.changes.doing import Outcome, Subject, Undo, Values
+from tui.screens.memory.changes.doing import Outcome, Subject, Undo, Values, names_of
 from tui.screens.memory.items import Item
 from tui.screens.memory.operations.operation import KEY, NEW_KEY, Operation, Parameter, read_fraction
 from tui.screens.memory.places import AgentRows, Place
@@ -80,7 +80,7 @@ def undo_rows(alias: str, label: str, before: Sequence[tuple[str, Row | None]], 
         if not anyway:
             for (key, _), left in zip(before, after, strict=True):
                 if await memory.get(key, alias) != left:
-                    raise ChangedMeanwhile(f"{key!r} was not put back", why="it was changed meanwhile")
+                    raise ChangedMeanwhile(f"{names_of([key])} was not put back", why="it was changed meanwhile")
         for key, _ in (pair for pair in before if pair[1] is None):
             await memory.forget(key)
         await memory.take_in([row for _, row in before if row is not None])
@@ -95,7 +95,7 @@ async def store_over(subject: Subject, draft: Draft, before: Row | None) -> Outc
         ChangedMeanwhile: Another is there by now; nothing is stored.
     """
     after = await memory_of(subject).store(msgspec.structs.replace(draft, seen=before))
-    undo = undo_rows(alias_of(subject.place), f"store {draft.key}", [(draft.key, before)], [after])
+    undo = undo_rows(alias_of(subject.place), f"store {names_of([draft.key])}", [(draft.key, before)], [after])
     return Outcome(f"{draft.key} is stored", undo=undo, item=draft.key)
 
 
@@ -128,7 +128,7 @@ async def _weigh(subject: Subject, values: Values) -> Outcome:
     memory = memory_of(subject)
     row = await memory.get(values["key"], alias_of(subject.place))
     if row is None:
-        raise NothingThere(f"{values['key']!r} is not stored any more")
+        raise NothingThere(f"{names_of([values['key']])} is not stored any more")
     draft = redrafted(row, category=values["category"], importance=values["importance"], session=values["session"])
     return await store_over(subject, draft, row)
 
@@ -140,8 +140,8 @@ async def pin(subject: Subject) -> Outcome:
     before = await memory.get(key, alias)
     pinned = before is not None and not before.pinned
     if before is None or not await memory.pin(key, pinned):
-        raise NothingThere(f"{key!r} is not stored any more")
-    undo = undo_rows(alias, f"pin {key}", [(key, before)], [msgspec.structs.replace(before, pinned=pinned)])
+        raise NothingThere(f"{names_of([key])} is not stored any more")
+    undo = undo_rows(alias, f"pin {names_of([key])}", [(key, before)], [msgspec.structs.replace(before, pinned=pinned)])
     return Outcome(f"{key} is {'pinned' if pinned else 'not pinned any more'}", undo=undo, item=key)
 
 
@@ -150,7 +150,9 @@ async def _supersede(subject: Subject, values: Values) -> Outcome:
     before, by = await memory.get(key, alias), await memory.get(values["by"], alias)
     if before is None or by is None or not await memory.supersede(key, values["by"]):
         raise NothingThere("one of the two rows is not stored")
-    undo = undo_rows(alias, f"supersede {key}", [(key, before)], [msgspec.structs.replace(before, superseded_by=by.id)])
+    undo = undo_rows(
+        alias, f"supersede {names_of([key])}", [(key, before)], [msgspec.structs.replace(before, superseded_by=by.id)]
+    )
     return Outcome(f"{key} is superseded by {values['by']}", undo=undo, item=key)
 
 
@@ -179,7 +181,7 @@ async def forget(pinfold: Pinfold, alias: str, keys: Sequence[str]) -> tuple[int
     there = [(key, row) for key, row in before if row is not None]
     for key, _ in there:
         await memory.forget(key)
-    label = f"forget {' '.join(key for key, _ in there[:3])}"
+    label = f"forget {names_of([key for key, _ in there])}"
     return len(there), undo_rows(alias, label, there, [None] * len(there)) if there else None
 
 

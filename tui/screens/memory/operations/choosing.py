@@ -17,16 +17,18 @@ from services.errors import PinfoldError
 from tui.host import host
 from tui.screens.dialog import Dialog
 from tui.screens.memory.changes.doing import Outcome, Subject
+from tui.screens.memory.hiding import hidden
 from tui.screens.memory.operations.operation import Operation, Parameter
 from tui.text import safe
 from tui.widgets.choice import Choice
 from tui.widgets.field import Field
 from tui.widgets.lines_view import LinesView
-from tui.widgets.table import Column, Table, cell
+from tui.widgets.table import Cell, Column, Table, cell
 from tui.widgets.typing_line import TypingLine
 
 _MOST_LINES = 1000
 _LONGEST = 2000
+_MOST = 128 * 1024
 
 Run = Callable[[Mapping[str, Any]], Awaitable[Outcome]]
 
@@ -132,19 +134,15 @@ class OperationForm(Dialog[Outcome]):
         if not outcome.lines:
             self.dismiss(outcome)
             return
+        self._show(await host(self).pinfold.calls.run(_drawable, outcome.lines))
         self._busy = not self._operation.harmless
         self._outcome = outcome if self._busy else None
-        self._show(outcome.lines)
         if self._outcome is not None:
             self.query_one("#yes").display = False
             self.query_one("#cancel", Button).label = "Close"
             self.query_one("#cancel").focus()
 
-    def _show(self, lines: Sequence[str]) -> None:
-        split = [part for line in lines for part in line.split("\n")]
-        shown = [cell(safe(line[:_LONGEST])) for line in split[:_MOST_LINES]]
-        if len(split) > _MOST_LINES:
-            shown.append(cell(f"and {len(split) - _MOST_LINES:,} more lines", "muted"))
+    def _show(self, shown: Sequence[Cell]) -> None:
         self._lines.display = True
         self._lines.styles.height = min(len(shown), 10) + 1
         self._lines.show(shown)
@@ -172,8 +170,20 @@ class OperationForm(Dialog[Outcome]):
             self.action_leave()
 
 
+def _drawable(lines: Sequence[str]) -> list[Cell]:
+    """What was read, in lines, secrets hidden."""
+    text = "\n".join(line[:_MOST] for line in lines)
+    parts = hidden(text[:_MOST], reveal=False, cut=len(text) > _MOST)[0].split("\n")
+    shown = [cell(safe(line[:_LONGEST])) for line in parts[:_MOST_LINES]]
+    if len(parts) > _MOST_LINES:
+        shown.append(cell(f"and {len(parts) - _MOST_LINES:,} more lines", "muted"))
+    return shown
+
+
 def _input(parameter: Parameter, subject: Subject) -> Widget:
     begin = parameter.begin(subject)
     if parameter.options:
         return Choice(parameter.options, begin or parameter.options[0][0])
-    return TypingLine(begin, placeholder=parameter.hint)
+    line = TypingLine(begin, placeholder=parameter.hint)
+    line.password = hidden(begin, reveal=False)[0] != begin
+    return line

@@ -10,7 +10,7 @@ from services.memory import MISSING, Scope
 from tui.figures import counted
 from tui.screens.memory.changes.doing import Outcome, Subject, Values, change_keys
 from tui.screens.memory.editing.writing import pretty
-from tui.screens.memory.items import Item, hidden
+from tui.screens.memory.items import Item
 from tui.screens.memory.operations.operation import AMOUNT, KEY, NEW_KEY, TTL, VALUE, Operation, Parameter, read_object
 from tui.screens.memory.places import Place, ScopeKeys, ScopesOf
 
@@ -198,11 +198,10 @@ def _names(typed: str) -> list[str]:
 
 
 def shown(value: Any) -> str:  # noqa: ANN401
-    """A value in lines, secrets hidden."""
+    """A value in lines."""
     import msgspec
 
-    text = value if isinstance(value, str) else pretty(msgspec.json.encode(value).decode())
-    return hidden(text[: 16 * 1024], reveal=False)[0]
+    return value if isinstance(value, str) else pretty(msgspec.json.encode(value).decode())
 
 
 SET = Operation("set", "set a key", "Store a value over whatever is there", _set, in_scope, (NEW_KEY, VALUE, TTL))
