@@ -110,8 +110,9 @@ manifest.toml. `pinfold archives verify {archive}` compares all of them.
 
 Symbolic and hard links of the workspace are kept as such. Sockets, named pipes and
 devices were left out and are listed in manifest.toml, as is whatever could not be
-read or changed while it was packed. Extended attributes and access control lists
-are not kept.
+read or changed while it was packed. Extended attributes (user.*) and POSIX access
+control lists are kept:  tar --xattrs --xattrs-include='*' -xf workspace.tar.*
+Others (security.*, trusted.*) are not.
 
 To get the agent back: pinfold archives restore {archive}
 """

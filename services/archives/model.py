@@ -134,11 +134,12 @@ class Omission(StrEnum):
     CHANGED = "changed while it was packed"
     APPEARED = "appeared while it was packed"
     TOO_DEEP = "too many folders deep"
+    ATTRIBUTE = "has attributes that are not kept"
 
     @property
     def by_nature(self) -> bool:
         """Whether it holds nothing that could be kept, so that leaving it out loses nothing."""
-        return self in (Omission.SOCKET, Omission.FIFO, Omission.DEVICE)
+        return self in (Omission.SOCKET, Omission.FIFO, Omission.DEVICE, Omission.ATTRIBUTE)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from services.archives.reading.files import Folder
 from services.archives.reading.model import Extraction, Limits, Refusal, Refused, Tree
 from services.archives.reading.placing import InTheWay, Marks, NotAFolder, Target, is_fatal
 from services.archives.reading.tree import opened_tar, tar_of
+from services.archives.tars.attributes import LISTS, is_kept
 from services.archives.tars.content import PIECE, content
 from services.archives.tars.decompression import Damaged, TarBytes, TooMuch
 from services.archives.tars.headers import Header
@@ -68,6 +69,8 @@ class Extracting:
             self._borrowers = {path for borrowers in lent.values() for path in borrowers}
             self._unpack(target, paths, lent)
             target.finish()
+            for path, name, why in target.unset:
+                self._refuse_attribute(_BELOW + path, name, why)
         return Extraction(directory, self.written, self.size, tuple(self.refused))
 
     def _name_missing(self, paths: Sequence[str]) -> None:
@@ -118,7 +121,7 @@ class Extracting:
                     self._lend(target, stream, header, member, borrowers)
             for path, header in self._links:  # last, so that no file is ever written through one
                 with self._refusing(path):
-                    target.link(path.removeprefix(_BELOW), os.fsdecode(header.target), self._marks(header))
+                    target.link(path.removeprefix(_BELOW), os.fsdecode(header.target), self._marks(path, header))
                     self._count()
 
     def _place(self, target: Target, stream: TarBytes, header: Header, member: Member) -> None:
@@ -129,7 +132,7 @@ class Extracting:
                 return
             case "folder":
                 with self._refusing(member.path):
-                    target.folder(path, self._marks(header))
+                    target.folder(path, self._marks(member.path, header))
                     self._count()
             case "link":
                 self._links.append((member.path, header))
@@ -152,9 +155,9 @@ class Extracting:
 
     def _place_bytes(self, target: Target, stream: TarBytes, header: Header, member: Member, path: str) -> None:
         known = self.tree.by_path.get(member.path, member)
-        pieces = content(stream, header)
+        pieces, marks = content(stream, header), self._marks(path, header)
         with self._refusing(path):
-            target.file(path.removeprefix(_BELOW), self._checked(pieces, known), header.size, self._marks(header))
+            target.file(path.removeprefix(_BELOW), self._checked(pieces, known), header.size, marks)
             self._count(header.size)
         with self._refusing(path):
             for _ in pieces:  # what was not taken, so that the next header is found
@@ -173,9 +176,22 @@ class Extracting:
         if member.sha256 and digest.hexdigest() != member.sha256:
             raise _Differs
 
-    def _marks(self, header: Header) -> Marks:
+    def _marks(self, path: str, header: Header) -> Marks:
         owner = None if self.strict or os.geteuid() != 0 else (header.uid, header.gid)
-        return Marks(header.mode & (0o777 if self.strict else 0o7777), header.mtime, owner)
+        mode = header.mode & (0o777 if self.strict else 0o7777)
+        return Marks(mode, header.mtime, owner, tuple(self._attributes(path, header)))
+
+    def _attributes(self, path: str, header: Header) -> Iterator[tuple[str, bytes]]:
+        """Those that give no rights on this machine but what somebody who is trusted asks for."""
+        for name, value in header.attributes.items():
+            text = os.fsdecode(name)
+            if is_kept(text) and not (self.strict and text in LISTS):
+                yield text, value
+            else:
+                self._refuse_attribute(path, text, "nothing vouches for it" if text in LISTS else "it is the system's")
+
+    def _refuse_attribute(self, path: str, name: str, why: str) -> None:
+        self.refused.append(Refused(f"{shown(path)} ({shown(name)})", Refusal.ATTRIBUTE, why))
 
     def _count(self, size: int = 0) -> None:
         self.written += 1

@@ -39,6 +39,7 @@ class Refusal(StrEnum):
     EXISTS = "something is in its place"
     MISSING = "it is not in the archive"
     UNWRITABLE = "it cannot be written"
+    ATTRIBUTE = "it is an attribute that is not set here"
 
 
 @dataclass(frozen=True)

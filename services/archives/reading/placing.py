@@ -36,11 +36,13 @@ class Marks:
         mode: Permission bits.
         mtime: Nanoseconds since 1970.
         owner: User and group ids; None leaves them to the kernel.
+        attributes: Extended ones with their values; a link has none.
     """
 
     mode: int
     mtime: int
     owner: tuple[int, int] | None
+    attributes: tuple[tuple[str, bytes], ...] = ()
 
 
 class Target:
@@ -52,6 +54,9 @@ class Target:
         root: Made when it is not there; may itself be a link.
         replace: Put members over files and links that are there.
 
+    Attributes:
+        unset: Attributes that could not be set: path, name, and why.
+
     Raises:
         OSError: From here and every method: the disk refuses; see `is_fatal`.
     """
@@ -60,6 +65,7 @@ class Target:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._replace = replace
+        self.unset: list[tuple[str, str, str]] = []
         self._made: list[tuple[str, Marks]] = []
         self._last: tuple[str, int] | None = None
 
@@ -85,7 +91,7 @@ class Target:
         try:
             try:
                 _fill(descriptor, content, size)
-                _mark(descriptor, marks)
+                self._mark(path, descriptor, marks)
             finally:
                 os.close(descriptor)
             if self._replace:
@@ -129,7 +135,7 @@ class Target:
         for path, marks in reversed(self._made):
             descriptor = self._open(path)
             try:
-                _mark(descriptor, marks)
+                self._mark(path, descriptor, marks)
             finally:
                 os.close(descriptor)
         _sync(self._root)
@@ -146,6 +152,17 @@ class Target:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _mark(self, path: str, descriptor: int, marks: Marks) -> None:
+        if marks.owner is not None and max(marks.owner) < _NOBODY:
+            os.fchown(descriptor, *marks.owner)
+        for name, value in marks.attributes:
+            try:
+                os.setxattr(descriptor, name, value)
+            except OSError as error:  # the file system has none, or not so many
+                self.unset.append((path, name, error.strerror or str(error)))
+        os.fchmod(descriptor, marks.mode)
+        os.utime(descriptor, ns=(marks.mtime, marks.mtime))
 
     def _above(self, path: str) -> tuple[int, str]:
         """The open folder a path is in, made where it is missing, and the path's last part."""
@@ -203,13 +220,6 @@ def _fill(descriptor: int, content: Iterable[bytes | int], size: int) -> None:
         while left:
             left = left[os.write(descriptor, left) :]
     os.ftruncate(descriptor, size)
-
-
-def _mark(descriptor: int, marks: Marks) -> None:
-    if marks.owner is not None and max(marks.owner) < _NOBODY:
-        os.fchown(descriptor, *marks.owner)
-    os.fchmod(descriptor, marks.mode)
-    os.utime(descriptor, ns=(marks.mtime, marks.mtime))
 
 
 def _sync(descriptor: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from services.archives.tars.attributes import PREFIX
 from services.archives.tars.decompression import Damaged, TarBytes
 
 BLOCK = 512
@@ -17,6 +18,7 @@ RECORDS_LIMIT = 64 * 1024
 _SECOND = 1_000_000_000
 _ENDS = bytes(BLOCK)
 _LARGEST = 2**63 - 1
+_ATTRIBUTE = PREFIX.encode()
 _PAX, _GLOBAL, _LONG_NAME, _LONG_TARGET = b"x", b"g", b"L", b"K"
 
 
@@ -30,6 +32,7 @@ class Header:
         size: Bytes of the file, holes included.
         mtime: Nanoseconds since 1970.
         sparse: Whether what follows begins with a table of stretches.
+        attributes: Extended ones, by name.
     """
 
     name: bytes
@@ -42,6 +45,7 @@ class Header:
     mtime: int
     target: bytes
     sparse: bool = False
+    attributes: dict[bytes, bytes] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -111,6 +115,7 @@ def _header(block: bytes, type: bytes, size: int, pending: _Pending) -> Header:
         mtime=_time(records.get(b"mtime"), _number(block[136:148])),
         target=records.get(b"linkpath", b"") or target,
         sparse=sparse,
+        attributes={key[len(_ATTRIBUTE) :]: value for key, value in records.items() if key.startswith(_ATTRIBUTE)},
     )
 
 

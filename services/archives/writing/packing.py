@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from services.archives.layout import WORKSPACE
 from services.archives.members import Member, MemberKind, shown
 from services.archives.model import Omission, Omitted
+from services.archives.tars.attributes import attributes_of
 from services.archives.tars.compression import CompressedFile
 from services.archives.tars.sparse import Extents, extents_of
 from services.archives.working import Gauge
@@ -74,7 +75,8 @@ class Packing:
     def _packed(self, entry: Found) -> Member | Omitted:
         kind = stat.S_IFMT(entry.facts.st_mode)
         if kind == stat.S_IFDIR:
-            self._header(entry, entry.facts)
+            place = f"/proc/self/fd/{entry.folder}/{os.fsdecode(entry.name)}"
+            self._header(entry, entry.facts, headers=self._attributes(entry, place))
             return _member(entry, entry.facts, "folder")
         if kind == stat.S_IFLNK:
             return self._link(entry)
@@ -126,7 +128,7 @@ class Packing:
                 return omitted(entry.path, error)
         else:
             self.omitted.append(Omitted(shown(entry.path), Omission.CHANGED))
-        self._header(entry, before, size=len(data))
+        self._header(entry, before, size=len(data), headers=self._attributes(entry, descriptor))
         self._tar.write(data + bytes(-len(data) % _BLOCK))
         self._gauge.advance(size=len(data))
         return _member(entry, before, "file", size=len(data), sha256=hashlib.sha256(data).hexdigest())
@@ -138,7 +140,7 @@ class Packing:
         table = extents.table() if extents else b""
         stored = len(table) + spread.stored
         sparse = extents.headers(_path(entry)) if extents else {}
-        self._header(entry, facts, size=stored, headers=sparse)
+        self._header(entry, facts, size=stored, headers=sparse | self._attributes(entry, descriptor))
         self._tar.write(table)
         short, detail, at = 0, "", 0
         for start, length in spread.pieces(BLOCK):
@@ -171,6 +173,12 @@ class Packing:
             digest.update(_ZEROS[:length])
             self._gauge.advance(size=length)
             hole -= length
+
+    def _attributes(self, entry: Found, place: int | str) -> dict[str, str]:
+        found = attributes_of(place)
+        if found.left_out:
+            self.omitted.append(Omitted(_named(entry.path), Omission.ATTRIBUTE, ", ".join(found.left_out)))
+        return found.records
 
     def _header(
         self,
