@@ -14,7 +14,7 @@ from services.archives.reading.admission import Admission, admitted
 from services.archives.reading.checksums import Sums
 from services.archives.reading.files import Folder
 from services.archives.reading.model import Limits, Refusal, Refused, Tree
-from services.archives.tars.decompression import Damaged, TarBytes
+from services.archives.tars.decompression import Damaged, TarBytes, compressed_file
 from services.archives.working import Gauge
 from services.errors import ArchiveDamaged
 
@@ -82,7 +82,8 @@ def opened_tar(folder: Folder, name: str, limits: Limits, gauge: Gauge) -> Itera
         gauge.total_size = os.fstat(descriptor).st_size
         limit = limits.total_size + _HEADERS * limits.members + _SLACK
         try:
-            stream: TarBytes | Refused = TarBytes(descriptor, limit, lambda count: gauge.advance(size=count))
+            compressed = compressed_file(descriptor, lambda count: gauge.advance(size=count))
+            stream: TarBytes | Refused = TarBytes(compressed, limit)
         except Damaged as error:
             stream = Refused(name, Refusal.TRUNCATED, str(error))
         yield stream

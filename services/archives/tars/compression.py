@@ -10,13 +10,24 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from services.archives.layout import WORKSPACE_TARS
-from services.archives.writing.files import FreshFile
 
 _LEVEL = 6
 _GZIP = 31
 _WAITING = 8
 _BATCH = 512 * 1024
 """Bytes handed over at once: small files would else wake the other thread for each header."""
+
+
+class Sink(Protocol):
+    """Takes bytes."""
+
+    def write(self, data: bytes, /) -> None:
+        """Add bytes at the end.
+
+        Raises:
+            OSError: The disk refuses.
+        """
+        ...
 
 
 class _Compressor(Protocol):
@@ -44,7 +55,7 @@ class CompressedFile:
         size: Bytes before compression.
     """
 
-    def __init__(self, file: FreshFile, *, zstd: bool) -> None:
+    def __init__(self, file: Sink, *, zstd: bool) -> None:
         self.size = 0
         self._file = file
         self._compressor = _zstd() if zstd else zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)

@@ -11,6 +11,10 @@ _PIECE = 128 * 1024
 _GZIP = 31
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC = b"\x1f\x8b"
+_MAGIC_SIZE = 4
+
+Compressed = Callable[[int], bytes]
+"""Reads at most so many bytes; none at the end."""
 
 
 class Damaged(Exception):
@@ -31,9 +35,8 @@ class TarBytes:
     """What a compressed file holds.
 
     Args:
-        descriptor: Of the compressed file, at its beginning; not closed.
+        compressed: Reads at most so many bytes of it, none at its end.
         limit: The most bytes that may come out of it.
-        advance: Told how many compressed bytes were read.
 
     Attributes:
         position: How many bytes came out so far.
@@ -43,20 +46,14 @@ class TarBytes:
         TooMuch: From every method: the limit is reached.
     """
 
-    def __init__(self, descriptor: int, limit: int, advance: Callable[[int], None] = lambda _: None) -> None:
+    def __init__(self, compressed: Compressed, limit: int) -> None:
         self.position = 0
         self._limit = limit
-
-        def compressed(size: int) -> bytes:
-            data = os.read(descriptor, size)
-            advance(len(data))
-            return data
-
-        magic = os.pread(descriptor, 4, 0)
-        if magic.startswith(_GZIP_MAGIC):
-            self._source: _Source = _Gzip(compressed)
-        elif magic == _ZSTD_MAGIC:
-            self._source = _zstd(compressed)
+        begun = _Begun(compressed)
+        if begun.magic.startswith(_GZIP_MAGIC):
+            self._source: _Source = _Gzip(begun.read)
+        elif begun.magic == _ZSTD_MAGIC:
+            self._source = _zstd(begun)
         else:
             raise Damaged("it is compressed neither by gzip nor by zstd")
 
@@ -88,8 +85,39 @@ class TarBytes:
             size -= len(piece)
 
 
+def compressed_file(descriptor: int, advance: Callable[[int], None] = lambda _: None) -> Compressed:
+    """Read a compressed file from where it is.
+
+    Args:
+        descriptor: Not closed.
+        advance: Told how many bytes were read.
+    """
+
+    def read(size: int) -> bytes:
+        data = os.read(descriptor, size)
+        advance(len(data))
+        return data
+
+    return read
+
+
+class _Begun:
+    """Compressed bytes of which the first few were looked at."""
+
+    def __init__(self, compressed: Compressed) -> None:
+        self.magic = b""
+        while len(self.magic) < _MAGIC_SIZE and (piece := compressed(_MAGIC_SIZE - len(self.magic))):
+            self.magic += piece
+        self._compressed = compressed
+        self._first = self.magic
+
+    def read(self, size: int) -> bytes:
+        first, self._first = self._first[:size], self._first[size:]
+        return first or self._compressed(size)
+
+
 class _Gzip:
-    def __init__(self, compressed: Callable[[int], bytes]) -> None:
+    def __init__(self, compressed: Compressed) -> None:
         self._compressed = compressed
         self._stream = zlib.decompressobj(_GZIP)
         self._waiting = b""
@@ -125,20 +153,13 @@ class _Zstd:
             raise Damaged(str(error)) from error
 
 
-class _Compressed:
-    """The compressed bytes as the file that `zstandard` reads."""
-
-    def __init__(self, compressed: Callable[[int], bytes]) -> None:
-        self.read = compressed
-
-
-def _zstd(compressed: Callable[[int], bytes]) -> _Source:
+def _zstd(compressed: _Source) -> _Source:
     try:
         import zstandard
     except ImportError as error:
         raise Damaged("it is compressed by zstd: install pinfold[zstd] to read it") from error
     reader = zstandard.ZstdDecompressor(max_window_size=2**27).stream_reader(
-        _Compressed(compressed),  # type: ignore[arg-type]  # it only reads
+        compressed,  # type: ignore[arg-type]  # it only reads
         read_across_frames=True,
     )
     return _Zstd(reader, zstandard.ZstdError)

@@ -61,17 +61,22 @@ class FreshFile:
     def write(self, data: bytes | memoryview) -> None:
         """Add bytes at the end."""
         self._sum.update(data)
-        self.size += len(data)
         left = memoryview(data)
         while left:
             left = left[os.write(self._descriptor, left) :]
+        self.size += len(data)
 
     def synced(self) -> int:
         """Wait until it is on the disk; return a descriptor to read it back by, from its beginning."""
+        self.sync()
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        return self._descriptor
+
+    def sync(self) -> int:
+        """Wait until what was written is on the disk; return a descriptor to read it back by, given the place."""
         os.fsync(self._descriptor)
         with contextlib.suppress(OSError):  # only so that it is the disk that is read, and not the memory
             os.posix_fadvise(self._descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.lseek(self._descriptor, 0, os.SEEK_SET)
         return self._descriptor
 
     def finish(self, read_back: str, size: int) -> FileSum:

@@ -11,12 +11,10 @@ from services.archives.layout import WORKSPACE_LIST
 from services.archives.members import Member, from_list, listed
 from services.archives.model import Omitted
 from services.archives.tars.compression import CompressedFile
-from services.archives.tars.content import skip_content
-from services.archives.tars.decompression import Damaged, TarBytes, TooMuch
-from services.archives.tars.headers import check_end, next_header
 from services.archives.working import Gauge
 from services.archives.writing.files import FileSum, FreshFile, sum_of
 from services.archives.writing.packing import Packing, changes_since
+from services.archives.writing.reading_back import ReadingBack
 from services.archives.writing.walking import Found, walk
 from services.errors import ArchiveError
 
@@ -54,15 +52,16 @@ def pack(directory: Path, name: str, workspace: Path, gauge: Gauge) -> Packed:
     items, size = _survey(workspace, gauge)
     gauge.begin("packing the workspace", total_items=items, total_size=size)
     with FreshFile(directory, name) as tar_file, FreshFile(directory, WORKSPACE_LIST) as list_file:
-        with CompressedFile(tar_file, zstd=name.endswith(".zst")) as tar:
-            packing = Packing(tar, gauge)
-            items = _write_list(list_file, packing.pack(workspace))
-            tar.finish()
-        descriptor = tar_file.synced()
-        gauge.begin("reading the workspace back", total_items=items, total_size=2 * tar_file.size)
-        _check_members(descriptor, name, tar.size, items, gauge)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        tar_sum = tar_file.finish(*sum_of(descriptor, gauge))
+        with ReadingBack(tar_file) as reading:
+            with CompressedFile(reading, zstd=name.endswith(".zst")) as tar:
+                packing = Packing(tar, gauge)
+                items = _write_list(list_file, packing.pack(workspace))
+                tar.finish()
+            found = reading.finish(gauge)
+        if (found.members, found.size) != (items, tar.size):
+            why = f"{items:,} members were written, {found.members:,} can be read back"
+            raise ArchiveError(f"{name} was not kept", why=why)
+        tar_sum = tar_file.finish(found.sha256, found.compressed)
         descriptor = list_file.synced()
         list_sum = list_file.finish(*sum_of(descriptor))
         omitted = [*packing.omitted, *_later_changes(workspace, descriptor, packing.omitted)]
@@ -91,22 +90,6 @@ def _write_list(file: FreshFile, members: Iterator[Member]) -> int:
             lines.clear()
     file.write(b"".join(lines))
     return count
-
-
-def _check_members(descriptor: int, name: str, size: int, items: int, gauge: Gauge) -> None:
-    """Read the tar as whoever restores it will; its own checksum covers every byte."""
-    count = 0
-    try:
-        stream = TarBytes(descriptor, size, lambda count: gauge.advance(size=count))
-        while (header := next_header(stream)) is not None:
-            skip_content(stream, header)
-            count += 1
-            gauge.advance(items=1)
-        check_end(stream)
-    except (Damaged, TooMuch) as error:
-        raise ArchiveError(f"{name} was not kept", why=f"it cannot be read back: {error}") from error
-    if (count, stream.position) != (items, size):
-        raise ArchiveError(f"{name} was not kept", why=f"{items:,} members were written, {count:,} can be read back")
 
 
 def _later_changes(workspace: Path, descriptor: int, omitted: list[Omitted]) -> Iterator[Omitted]:

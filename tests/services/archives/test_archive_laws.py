@@ -18,7 +18,7 @@ from services.archives.reading.extracting import Extracting
 from services.archives.reading.files import Folder
 from services.archives.reading.tree import tree_of
 from services.archives.tars.content import content
-from services.archives.tars.decompression import Damaged, TarBytes, TooMuch
+from services.archives.tars.decompression import Damaged, TarBytes, TooMuch, compressed_file
 from services.archives.working import Gauge
 from services.archives.writing.workspace import pack
 from tests.services.archives.foreign import file, folder, hard_link, link, tar_of
@@ -99,7 +99,7 @@ def test_a_damaged_tar_is_read_to_an_end(changes: list[tuple[int, int]], cut: in
         os.lseek(file.fileno(), 0, os.SEEK_SET)
         limits = Limits(members=50, member_size=10_000, total_size=20_000)
         seen = 0
-        stream = TarBytes(file.fileno(), 100_000)
+        stream = TarBytes(compressed_file(file.fileno()), 100_000)
         for entry in admitted(stream, Admission(limits, strict=True)):
             seen += 1
             if isinstance(entry, Refused):
