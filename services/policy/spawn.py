@@ -13,6 +13,7 @@ from services.policy.tools import Listed
 
 _LEVELS = ("readonly", "supervised", "full")
 _NETWORKS = ("none", "allowlist", "open")
+_TOOLS = ("none", "socket", "http")
 
 
 class Axis(StrEnum):
@@ -41,6 +42,9 @@ class Axis(StrEnum):
     LIMITS = "SandboxLimitExceeded"
     SECRETS = "SecretNotInParent"
     UNCONFINED = "UnconfinedAboveParent"
+    SERVED_TOOLS = "ServedToolsAboveParent"
+    MEMORIES = "MemoryNotInParent"
+    SCOPES = "ScopeNotInParent"
 
 
 @dataclass(frozen=True)
@@ -178,6 +182,14 @@ def _confinement(parent: Policy, child: Policy) -> Iterator[Violation]:
         yield Violation(Axis.UNCONFINED, "", "no sandbox needed", "always one")
 
 
+def _memory(parent: Policy, child: Policy) -> Iterator[Violation]:
+    mine, theirs = child.memory, parent.memory
+    if _TOOLS.index(mine.tools) > _TOOLS.index(theirs.tools):
+        yield Violation(Axis.SERVED_TOOLS, "", mine.tools, theirs.tools)
+    yield from _names(Axis.MEMORIES, (*theirs.memories, Listed(parent.alias)), mine.memories)
+    yield from _names(Axis.SCOPES, theirs.scopes, mine.scopes)
+
+
 def _network(parent: Policy, child: Policy) -> Iterator[Violation]:
     mine, theirs = child.domains, parent.domains
     if _NETWORKS.index(mine.network) > _NETWORKS.index(theirs.network):
@@ -190,5 +202,5 @@ def _network(parent: Policy, child: Policy) -> Iterator[Violation]:
 
 _CHECKS: tuple[Check, ...] = (
     _autonomy, _paths, _commands, _environment, _allowances, _tools, _delegation, _network,
-    _confinement,
+    _confinement, _memory,
 )  # fmt: skip

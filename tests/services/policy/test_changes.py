@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from services.policy.changes import changes
 from services.policy.decision import Verdict
-from services.policy.memory import MemoryPolicy
-from services.policy.tools import Listed
-from tests.services.policy.test_spawn import BASE, COMMANDS, PLACES, ROOT_LISTS, policy
+from tests.services.policy.test_spawn import BASE, COMMANDS, MEMORY, PLACES, ROOT_LISTS, listed, policy
 
 SAID = [
     (
@@ -42,7 +40,7 @@ SAID = [
     ({"allowances": replace(BASE, pids=None)}, "has unlimited processes, 100 before", True),
     ({"delegation": "allow"}, "may now delegate", True),
     ({"delegates": ("writer",)}, "may now hand work to writer", True),
-    ({"memory": MemoryPolicy(memories=(Listed("writer"),))}, "may now read the memory of writer", True),
+    ({"memory": replace(MEMORY, memories=listed("reader", "writer"))}, "may now read the memory of writer", True),
     ({"unconfined": True}, "may now run without a sandbox", True),
     ({"allowances": replace(BASE, memory=2**31)}, "has 2g of memory, 1g before", True),
     ({"allowances": replace(BASE, memory=None)}, "has unlimited memory, 1g before", True),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from services.policy.commands import AllowedCommand, CommandPolicy
 from services.policy.decision import Verdict
 from services.policy.domains import AllowedDomain, DomainPolicy
+from services.policy.memory import MemoryPolicy
 from services.policy.paths import PathPolicy, PathRule
 from services.policy.policy import Allowances, Policy
 from services.policy.spawn import Axis, violations
@@ -27,6 +28,10 @@ def listed(*names: str) -> tuple[Listed, ...]:
 
 def grant(place: str, access: str) -> PathRule:
     return PathRule("allowed root", place, readable="r" in access, writable="w" in access)
+
+
+BASE = Allowances(100, 500, 30.0, 120.0, 2**30, 2.0, 100, 2**30)
+MEMORY = MemoryPolicy("socket", memories=listed("reader"), scopes=listed("user:anna"))
 
 
 def policy(**changes: Any) -> Policy:
@@ -47,7 +52,8 @@ def policy(**changes: Any) -> Policy:
         "environment": ("LANG_EXTRA",),
         "secrets": ("API_KEY",),
         "delegation": "forbidden",
-        "allowances": Allowances(100, 500, 30.0, 120.0, 2**30, 2.0, 100),
+        "allowances": BASE,
+        "memory": MEMORY,
     } | changes
     roots = tuple(grant(place, access) for place, access in values["roots"])
     paths = PathPolicy(ROOT / "ws", ROOT / "home", roots, workspace_only=values["workspace_only"])
@@ -75,12 +81,12 @@ def policy(**changes: Any) -> Policy:
         environment=EnvironmentPolicy(listed(*values["environment"])),
         allowances=values["allowances"],
         secrets=values["secrets"],
-        **{key: values[key] for key in ("delegates", "memory", "unconfined") if key in values},
+        memory=values["memory"],
+        **{key: values[key] for key in ("delegates", "unconfined") if key in values},
         delegation=values["delegation"],
     )
 
 
-BASE = Allowances(100, 500, 30.0, 120.0, 2**30, 2.0, 100)
 ROOTS = (("/projects", "rw"), ("/docs", "r"), ("/drop", "w"), ("/etc/secrets", ""))
 
 REFUSED = [
@@ -102,6 +108,10 @@ REFUSED = [
     (Axis.LIMITS, {"allowances": replace(BASE, memory=2**31)}), (Axis.LIMITS, {"allowances": replace(BASE, pids=None)}),
     (Axis.LIMITS, {"allowances": replace(BASE, cpus=4.0)}), (Axis.UNCONFINED, {"unconfined": True}),
     (Axis.SECRETS, {"secrets": ("API_KEY", "OTHER")}),
+    (Axis.LIMITS, {"allowances": replace(BASE, output=2**31)}),
+    (Axis.SERVED_TOOLS, {"memory": replace(MEMORY, tools="http")}),
+    (Axis.MEMORIES, {"memory": replace(MEMORY, memories=listed("reader", "stranger"))}),
+    (Axis.SCOPES, {"memory": replace(MEMORY, scopes=listed("user:bob"))}),
 ]  # fmt: skip
 
 
@@ -124,11 +134,13 @@ ACCEPTED = [
     ("write-only of read-write", {"roots": (("/projects", "w"),)}),
     ("names without case", {"commands": ("GIT", "Ls")}), ("fewer commands", {"commands": ()}),
     ("a lower level", {"level": "readonly"}),
-    ("smaller budgets", {"allowances": Allowances(1, 1, 1.0, 1.0, 1, 0.5, 1)}),
+    ("smaller budgets", {"allowances": Allowances(1, 1, 1.0, 1.0, 1, 0.5, 1, 1)}),
     ("no network", {"network": "none", "domains": ("other.org",)}),
     ("a name below", {"domains": ("*.docs.example.com",)}),
     ("more is asked", {"always_ask": ("shell", "file_read")}), ("fewer tools", {"allowed_tools": ("shell",)}),
     ("more is forbidden", {"roots": (*ROOTS, ("/projects/x", ""))}),
+    ("its parent's memory", {"memory": replace(MEMORY, memories=listed("agent"))}),
+    ("fewer scopes and no tools", {"memory": MemoryPolicy()}),
 ]  # fmt: skip
 
 
