@@ -9,6 +9,7 @@ PinfoldError                 what failed, why, and what to do
 ├── MemoryRefused            what is remembered cannot be read or changed as asked
 │   ├── MemoryUnavailable    what keeps an agent's memory does not answer
 │   │   └── EmbedderUnavailable   what turns memories into vectors does not answer, or not as it should
+│   │       ├── EmbedderBusy      it asks to be asked later
 │   │       └── EmbedderRefused   it answers, and does not take these texts
 │   ├── InputRefused         an id, key, value, time or position is not acceptable
 │   ├── NothingThere         no value, item or step is where one was expected
@@ -113,6 +114,21 @@ class MemoryUnavailable(MemoryRefused):
 
 class EmbedderUnavailable(MemoryUnavailable):
     """What turns memories into vectors does not answer, or not as it should."""
+
+
+class EmbedderBusy(EmbedderUnavailable):
+    """What turns memories into vectors asks to be asked later.
+
+    Args:
+        what: As for any error.
+        why: As for any error.
+        fix: As for any error.
+        seconds: How much later, if it said so.
+    """
+
+    def __init__(self, what: str, *, why: str = "", fix: str = "", seconds: float | None = None) -> None:
+        super().__init__(what, why=why, fix=fix)
+        self.seconds = seconds
 
 
 class EmbedderRefused(EmbedderUnavailable):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Sequence
 
 from services.agents import VectorSection
-from services.errors import LockHeld
+from services.errors import EmbedderBusy, LockHeld
 from services.home import Database, FileLock
 from services.memory.agents.model import Owner
 from services.memory.agents.rows import agent_id
@@ -14,8 +15,11 @@ from services.memory.agents.upkeep import Upkeep
 from services.memory.agents.vectors import rows
 from services.memory.agents.vectors.embedding import Embedding
 from services.memory.agents.vectors.endpoint import unavailable
-from services.memory.agents.vectors.making import BATCH, made_of
-from services.memory.agents.vectors.model import EmbedPlan, EmbedProgress, Source
+from services.memory.agents.vectors.making import BATCH, Made, made_of
+from services.memory.agents.vectors.model import Embedder, EmbedPlan, EmbedProgress, Source
+
+_PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds until an embedder that has too much to do is asked again, unless it says when."""
 
 
 class EmbedRun:
@@ -98,7 +102,7 @@ class EmbedRun:
         after = ""
         while page := await self._page(number, after):
             after = page[-1].key
-            made = await made_of(self._embedding, embedder, page)
+            made = await self._made(embedder, page)
             if made.space != space:
                 raise unavailable(embedder, "its vectors have another size than when this began", "Run it again.")
             await self._database.write(made.store)
@@ -112,3 +116,12 @@ class EmbedRun:
     async def _page(self, space: int, after: str) -> Sequence[Source]:
         alias = self._owner.alias
         return await self._database.read(lambda c: rows.lacking(c, agent_id(c, alias), space, after, BATCH))
+
+    async def _made(self, embedder: Embedder, page: Sequence[Source]) -> Made:
+        """Make vectors, with patience for an embedder that has too much to do."""
+        for pause in _PAUSES:
+            try:
+                return await made_of(self._embedding, embedder, page)
+            except EmbedderBusy as error:
+                await asyncio.sleep(pause if error.seconds is None else error.seconds)
+        return await made_of(self._embedding, embedder, page)

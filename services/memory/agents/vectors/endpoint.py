@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from services.errors import EmbedderRefused, EmbedderUnavailable
+from services.errors import EmbedderBusy, EmbedderRefused, EmbedderUnavailable
 from services.home import BlockingCalls
 from services.memory.agents.vectors.model import Embedder
 
@@ -22,6 +22,8 @@ _VECTOR_BYTES = 200_000
 
 _REFUSED = (400, 413, 422)
 _KEY_REFUSED = (401, 403)
+_BUSY = (429, 503)
+_LONGEST_PAUSE = 60.0
 
 
 class Endpoint:
@@ -132,9 +134,19 @@ def _check_status(embedder: Embedder, response: Response) -> None:
         raise unavailable(
             embedder, "it has no embeddings there (404)", f"Look at {_place(embedder)}, and at the model."
         )
-    if status == 429:
-        raise unavailable(embedder, "it has too much to do (429)", "Try again in a while.")
+    if status in _BUSY:
+        raise EmbedderBusy(
+            f"cannot use the embedder {embedder.name}",
+            why=f"it has too much to do ({status})",
+            fix="Try again in a while.",
+            seconds=_seconds_in(response.headers.get("Retry-After", "")),
+        )
     raise unavailable(embedder, f"it answers {status}")
+
+
+def _seconds_in(text: str) -> float | None:
+    """How long an embedder asks to be left alone, within reason; None where it does not say it in seconds."""
+    return min(float(text), _LONGEST_PAUSE) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
 async def _read(embedder: Embedder, response: Response, limit: int) -> bytes:

@@ -98,13 +98,24 @@ async def test_what_is_given_to_nobody_and_what_is_not_taken_is_told(house: Hous
 async def test_an_embedder_that_goes_away_ends_it_and_what_was_done_stays(house: House, server: EmbedderServer) -> None:
     await filled(house, 70)
     async with house.opened() as pinfold:
-        server.answer = lambda asked: Answer(503) if len(server.asked) > 2 else server.usual(asked)
-        with pytest.raises(EmbedderUnavailable, match="answers 503"):
+        server.answer = lambda asked: Answer(500) if len(server.asked) > 2 else server.usual(asked)
+        with pytest.raises(EmbedderUnavailable, match="answers 500"):
             await run(pinfold)
         assert await count(pinfold, "memory_vectors") == 32
         server.answer = server.usual
         assert (await run(pinfold))[-1].done == 38
         assert await count(pinfold, "memory_vectors") == 70
+
+
+async def test_an_embedder_with_too_much_to_do_is_asked_again_when_it_says(
+    house: House, server: EmbedderServer
+) -> None:
+    await filled(house, 40)
+    busy = Answer(429, headers={"Retry-After": "0"})
+    server.answer = lambda asked: busy if len(server.asked) in (2, 3, 5) else server.usual(asked)
+    async with house.opened() as pinfold:
+        assert (await run(pinfold))[-1].done == 40
+        assert len(server.asked) == 1 + 2 + 3
 
 
 async def test_vectors_that_change_their_size_on_the_way_end_it(house: House, server: EmbedderServer) -> None:

@@ -58,6 +58,7 @@ ANSWERS = [
     ("no key", Answer(401, {"error": f"bad key {KEY}"}), "refuses the key. Look at api_key_env in [connectors.near]"),
     ("not there", Answer(404), "Look at base_url in [connectors.near], and at the model"),
     ("too fast", Answer(429), "too much to do"),
+    ("overrun", Answer(503, headers={"Retry-After": "9" * 5000}), "too much to do (503). Try again in a while"),
     ("broken", Answer(500, f"trace {KEY}".encode()), "answers 500"),
     ("packed", Answer(body=b"\x1f\x8b\x08\x00", headers={"Content-Encoding": "gzip"}), "it is no JSON"),
 ]
