@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 
 from services.activity import ActivityLog
 from services.agents import NO_EMBEDDER, Agent, AgentConfig, Agents, MemoryScreening, Places, VectorSection
@@ -159,15 +160,16 @@ class AgentMemories:
 
     async def close(self) -> None:
         """Let go of the connections to servers."""
-        await self.arrears.close()
-        await self.embedding.close()
-        for backend in self.backends.values():
-            await backend.close()
+        async with AsyncExitStack() as closing:
+            for backend in self.backends.values():
+                closing.push_async_callback(backend.close)
+            closing.push_async_callback(self.embedding.close)
+            closing.push_async_callback(self.arrears.close)
 
     async def _embedder_status(self, section: VectorSection) -> BackendStatus:
         name = f"embedder {section.embedder}"
         try:
-            space = await self.embedding.space(self.embedding.embedder(section))
+            space = await self.embedding.space(self.embedding.embedder(section), patient=False)
         except EmbedderUnavailable as error:
             return BackendStatus.of(name, error)
         return BackendStatus(name, True, f"{space.model}, {space.dimensions:,} dimensions")

@@ -94,14 +94,18 @@ class Embedding:
         """
         return await self._embedded(embedder, texts, self._batch_seconds)
 
-    async def space(self, embedder: Embedder) -> Space:
+    async def space(self, embedder: Embedder, *, patient: bool = True) -> Space:
         """Ask an embedder for any vector, to learn which space its vectors are of.
+
+        Args:
+            embedder: Which.
+            patient: Give it the time to load its model.
 
         Raises:
             EmbedderUnavailable: It cannot be used.
         """
         await self._calls.run(_load)
-        await self._asked(embedder, [_TRIAL], self._query_seconds)
+        await self._asked(embedder, [_TRIAL], self._batch_seconds if patient else self._query_seconds)
         return embedder.space(self._sizes[embedder])
 
     async def close(self) -> None:

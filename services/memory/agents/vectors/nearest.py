@@ -43,7 +43,7 @@ def nearest(
     memories, versions, likeness = memories[fits], versions[fits], likeness[fits]
     found: list[Recalled] = []
     for chosen in _best_first(likeness, query.limit):
-        live = _live(connection, memories[chosen], query)
+        live = _live(connection, memories[chosen], agents, query)
         places = [(int(versions[place]), float(likeness[place])) for place in chosen.tolist()]
         found.extend(Recalled(live[version], min(score, 1.0)) for version, score in places if version in live)
         if len(found) >= query.limit:
@@ -70,18 +70,23 @@ def _allowed(connection: sqlite3.Connection, agents: Sequence[str], query: Query
     conditions, values = searching.filters(query)
     if not conditions:
         return None
-    marks = ", ".join("?" * len(agents))
-    sql = f"SELECT m.number FROM memories AS m WHERE m.agent IN ({marks}) AND {' AND '.join(conditions)}"
+    sql = f"SELECT m.number FROM memories AS m WHERE m.agent IN ({_marks(agents)}) AND {' AND '.join(conditions)}"
     return np.array([number for (number,) in connection.execute(sql, (*agents, *values))], np.int64)
 
 
-def _live(connection: sqlite3.Connection, memories: NDArray[np.int64], query: Query) -> dict[int, Row]:
+def _live(
+    connection: sqlite3.Connection, memories: NDArray[np.int64], agents: Sequence[str], query: Query
+) -> dict[int, Row]:
     """Read those of some rows that may be recalled, by the numbers of the vectors they have now."""
     numbers = sorted(set(memories.tolist()))
     withheld = "" if query.withheld else "AND NOT m.withheld"
-    marks = ", ".join("?" * len(numbers))
     sql = (
         f"SELECT {COLUMNS}, v.number FROM memory_vectors AS v, {FROM}"
-        f" WHERE m.number = v.memory AND v.memory IN ({marks}) AND m.superseded_by = '' {withheld}"
+        f" WHERE m.number = v.memory AND v.memory IN ({_marks(numbers)}) AND m.agent IN ({_marks(agents)})"
+        f" AND m.superseded_by = '' {withheld}"
     )
-    return {values[-1]: row_of(values) for values in connection.execute(sql, numbers)}
+    return {values[-1]: row_of(values) for values in connection.execute(sql, (*numbers, *agents))}
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))

@@ -60,7 +60,7 @@ class VectorRecall:
         if search == "keywords":
             return Recollection(await self._by_words(owners, query))
         text = query.text[:TEXT_LIMIT]
-        if await self._calls.run(scan, text):
+        if await self._calls.run(_holds_secret, text):
             why = "the query looks like a secret, which no embedder gets"
             return Recollection(await self._by_words(owners, query), f"Found by words alone: {why}.")
         try:
@@ -85,6 +85,10 @@ class VectorRecall:
             while await self._database.read(_filling(shelves, owner, embedded)):
                 pass
         return await self._database.read(lambda c: _search(c, shelves, section, owners, query, embedded))
+
+
+def _holds_secret(text: str) -> bool:
+    return any(finding.family == "secret" for finding in scan(text))
 
 
 def _ids(connection: sqlite3.Connection, owners: Sequence[Owner]) -> dict[str, str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from services.memory.agents.vectors.model import Vectors
 
 PAGE = 2048
-_MOST_BYTES = 512 * 1024 * 1024
+_MOST_BYTES = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
