@@ -25,13 +25,17 @@ import sys
 import termios
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
 import pyte
-from wcwidth import wcwidth
+
+from tests.support.controls import control_shapes, strange_controls
+from tests.support.emulator import Emulator, without_what_pyte_misreads
+from tests.support.keyboard import key_bytes
+
+__all__ = ["ROOT", "WAIT", "Terminal", "control_shapes", "strange_controls"]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -45,24 +49,6 @@ _LAUNCHER = (
     "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
     "os.execvpe(sys.argv[1], sys.argv[1:], os.environ)\n"
 )
-
-KEYS: dict[str, bytes] = {
-    "enter": b"\r",
-    "escape": b"\x1b",
-    "tab": b"\t",
-    "shift+tab": b"\x1b[Z",
-    "backspace": b"\x7f",
-    "space": b" ",
-    "up": b"\x1b[A",
-    "down": b"\x1b[B",
-    "right": b"\x1b[C",
-    "left": b"\x1b[D",
-    "home": b"\x1b[H",
-    "end": b"\x1b[F",
-    "pageup": b"\x1b[5~",
-    "pagedown": b"\x1b[6~",
-    "delete": b"\x1b[3~",
-}
 
 
 class Terminal:
@@ -90,7 +76,7 @@ class Terminal:
         self._fed = 0
         self._grown = threading.Condition()
         self._ended = False
-        self._screen = _Emulator(columns, rows)
+        self._screen = Emulator(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
         self._own, other_side = os.openpty()
         self._set_size(columns, rows)
@@ -125,7 +111,7 @@ class Terminal:
     def press(self, *keys: str) -> None:
         """Press keys by Textual's names: `a`, `enter`, `ctrl+p`, `shift+tab`."""
         for key in keys:
-            self.send(_key_bytes(key))
+            self.send(key_bytes(key))
 
     def paste(self, text: str) -> None:
         """Paste text as terminals do that know bracketed paste."""
@@ -267,7 +253,7 @@ class Terminal:
             new = bytes(self._output[self._fed :])
             self._fed = len(self._output)
         if new:
-            self._stream.feed(_without_what_pyte_misreads(new))
+            self._stream.feed(without_what_pyte_misreads(new))
 
     def _read_all(self) -> None:
         os.set_blocking(self._own, False)
@@ -293,78 +279,6 @@ class Terminal:
                 self._grown.notify_all()
             if self._answers_sync and b"\x1b[?2026$p" in data:
                 self.send(b"\x1b[?2026;2$y")
-
-
-class _Emulator(pyte.Screen):
-    """pyte's screen, which would stop at a character without width that is no combining mark to Python."""
-
-    def draw(self, data: str) -> None:
-        start = 0
-        for index, character in enumerate(data):
-            if character > "\u02ff" and wcwidth(character) == 0:
-                super().draw(data[start:index])
-                start = index + 1
-                if self.cursor.x:
-                    line = self.buffer[self.cursor.y]
-                    column = self.cursor.x - 1
-                    if not line[column].data and column:
-                        column -= 1  # the right half of a wide character holds nothing
-                    line[column] = line[column]._replace(data=line[column].data + character)
-        super().draw(data[start:])
-
-
-def strange_controls(output: bytes, known: frozenset[bytes] = frozenset()) -> list[bytes]:
-    """Everything in a program's output that acts on a terminal and is neither colour nor known.
-
-    Args:
-        output: What the program wrote.
-        known: Shapes of controls (see `control_shapes`) that are fine, as those of an empty Textual app.
-    """
-    return sorted(shape for shape in control_shapes(output) if shape not in known and shape != b"\x1b[#m")
-
-
-def control_shapes(output: bytes) -> Counter[bytes]:
-    """Count the controls in a program's output by shape.
-
-    A shape is the control with numbers replaced by `#`, but for private modes, whose number is what they do. Controls
-    are escape sequences, bytes under 0x20, DEL, C1 characters in UTF-8, and bytes that are no UTF-8.
-    """
-    shapes: Counter[bytes] = Counter()
-    for match in _CONTROL.finditer(output):
-        control = match[0]
-        if control.startswith(b"\x1b[?"):
-            shapes[control] += 1
-        else:
-            shapes[re.sub(rb"[0-9][0-9;]*", b"#", control) if control.startswith(b"\x1b[") else control] += 1
-    text = _CONTROL.sub(b"", output)
-    try:
-        text.decode("utf-8")
-    except UnicodeDecodeError as error:
-        shapes[text[error.start : error.end]] += 1
-    return Counter({b"\x1b[#m" if shape == b"\x1b[m" else shape: count for shape, count in shapes.items()})
-
-
-_CONTROL = re.compile(
-    rb"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
-    rb"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC, DCS, SOS, PM, APC with what they carry
-    rb"|\x1b[^\[\]PX^_]?"  # any other escape
-    rb"|\xc2[\x80-\x9f]"  # C1 in UTF-8
-    rb"|[\x00-\x1f\x7f]"
-)
-
-
-def _without_what_pyte_misreads(data: bytes) -> bytes:
-    """Drop the keyboard protocol's `CSI < u` and `CSI > 1 u`, of which pyte would print the `u`."""
-    return re.sub(rb"\x1b\[[<>=][0-9;]*[a-zA-Z]", b"", data)
-
-
-def _key_bytes(key: str) -> bytes:
-    if key in KEYS:
-        return KEYS[key]
-    if key.startswith("ctrl+") and len(key) == len("ctrl+") + 1:
-        return bytes([ord(key[-1]) & 0x1F])
-    assert len(key) == 1, f"no such key: {key}"
-    return key.encode()
 
 
 def _environment(changes: Mapping[str, str | None]) -> dict[str, str]:
