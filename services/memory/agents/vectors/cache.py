@@ -56,5 +56,5 @@ class VectorCache:
 
 
 def _key(embedder: Embedder, text: str) -> bytes:
-    parts = (embedder.provider, embedder.model, str(embedder.dimensions), text)
+    parts = (*map(str, embedder.origin), text)
     return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).digest()

@@ -49,7 +49,7 @@ class Embedding:
         self._batch_seconds = batch_seconds
         self._endpoint = Endpoint(calls)
         self._cache = VectorCache()
-        self._sizes: dict[Embedder, int] = {}
+        self._sizes: dict[tuple[str, str, int], int] = {}
         self._failed: dict[Embedder, tuple[float, EmbedderUnavailable]] = {}
 
     def embedder(self, section: VectorSection) -> Embedder:
@@ -106,7 +106,7 @@ class Embedding:
         """
         await self._calls.run(_load)
         await self._asked(embedder, [_TRIAL], self._batch_seconds if patient else self._query_seconds)
-        return embedder.space(self._sizes[embedder])
+        return embedder.space(self._sizes[embedder.origin])
 
     async def close(self) -> None:
         """Close the connections."""
@@ -117,7 +117,7 @@ class Embedding:
         known = {text: self._cache.get(embedder, text) for text in texts}
         asked = [text for text, vector in known.items() if vector is None]
         fresh = await self._asked(embedder, asked, seconds) if asked else {}
-        if not all(vector is None or len(vector) == self._sizes[embedder] for vector in known.values()):
+        if not all(vector is None or len(vector) == self._sizes[embedder.origin] for vector in known.values()):
             fresh = await self._asked(embedder, list(known), seconds)
         vectors = await self._calls.run(_stacked, [{**known, **fresh}[text] for text in texts])
         return Embedded(embedder.space(vectors.shape[1]), vectors)
@@ -135,8 +135,8 @@ class Embedding:
             self._failed[embedder] = (time.monotonic() + _COOL_DOWN_SECONDS, error)
             raise
         self._failed.pop(embedder, None)
-        if self._sizes.get(embedder) != vectors.shape[1]:
-            self._sizes[embedder] = vectors.shape[1]
+        if self._sizes.get(embedder.origin) != vectors.shape[1]:
+            self._sizes[embedder.origin] = vectors.shape[1]
             self._cache.clear()
         found = dict(zip(texts, vectors, strict=True))
         for text, vector in found.items():

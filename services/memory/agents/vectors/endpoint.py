@@ -55,8 +55,9 @@ class Endpoint:
         client = await self._opened()
         import httpx2
 
-        request = client.build_request("POST", embedder.url, content=_body(embedder, texts), headers=_headers(embedder))
+        body, headers = _body(embedder, texts), _headers(embedder)
         try:
+            request = client.build_request("POST", embedder.url, content=body, headers=headers)
             async with asyncio.timeout(seconds):
                 response = await client.send(request, stream=True)
                 try:
@@ -66,6 +67,8 @@ class Endpoint:
                     await response.aclose()
         except TimeoutError:
             raise unavailable(embedder, f"it did not answer within {seconds:g} seconds") from None
+        except httpx2.InvalidURL:
+            raise unavailable(embedder, "its address is none", f"Look at {_place(embedder)}.") from None
         except httpx2.ConnectError:
             raise unavailable(
                 embedder, "no server answers at its address", f"Look whether it runs, and at {_place(embedder)}."

@@ -52,6 +52,11 @@ class Embedder:
     dimensions: int = 0
     key: str = field(default="", repr=False)
 
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        """What decides on the vector of a text, whatever the connector is called."""
+        return (self.provider, self.model, self.dimensions)
+
     def space(self, dimensions: int) -> Space:
         """The space of vectors that have so many numbers."""
         return Space(self.provider, self.model, dimensions)

@@ -141,6 +141,43 @@ async def test_a_request_has_the_model_the_size_and_the_key_and_goes_past_any_pr
     await embedding.close()
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://\x01/v1",
+        "http://☃☃..x/v1",
+        "http://[::1/v1",
+        "http://127.0.0.1:0/v1",
+    ],
+    ids=["control", "no name", "half an address", "no port"],
+)
+async def test_an_address_that_is_none_is_an_error_like_any_other(house: House, calls: BlockingCalls, url: str) -> None:
+    house.home.config_file.write_text(
+        f"[connectors.near]\nkind = 'openai'\nmodel = 'm'\nbase_url = {json.dumps(url)}\n"
+    )
+    agents = Agents(house.home, Events(), calls)
+    await agents.load()
+    embedding = Embedding(agents, house.env, calls)
+    with pytest.raises(EmbedderUnavailable, match=r"cannot use the embedder near: .*Look "):
+        await embedding.of_query(embedding.embedder(SECTION), "hello")
+    await embedding.close()
+
+
+async def test_two_connectors_to_one_embedder_share_what_is_remembered(
+    house: House, server: EmbedderServer, calls: BlockingCalls
+) -> None:
+    with house.home.config_file.open("a") as config:
+        config.write(f"[connectors.same]\nkind = 'openai'\nmodel = 'small'\nbase_url = '{server.url}/'\n")
+    agents = Agents(house.home, Events(), calls)
+    await agents.load()
+    embedding = Embedding(agents, house.env, calls)
+    for name in ("near", "same"):
+        embedded = await embedding.of_query(embedding.embedder(VectorSection(embedder=name)), "hello")
+        assert embedded.space.provider == f"openai {server.url}"
+    assert server.texts == ["hello"]
+    await embedding.close()
+
+
 async def test_a_text_is_asked_for_once(embedding: Embedding, server: EmbedderServer) -> None:
     embedder = embedding.embedder(SECTION)
     first = await embedding.of_texts(embedder, ["a", "b"])
