@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TypeVar
 
-from services.archives import Archives, ArchiveWriter, Done, Work
+from services.archives import Done, Work
 from services.archives import Progress as ArchiveProgress
 from services.errors import LockHeld, OperationError, OperationRefused, PinfoldError
 from services.home import FileLock
 from services.operations.house import House
 from services.operations.journal import operation_lock
 from services.operations.model import Operation, OperationState, Progress, Step
+from services.operations.shared_writer import SharedWriter
 
 T = TypeVar("T")
 
@@ -29,30 +30,6 @@ _TOLD_SECONDS = 0.05
 
 class Cancelled(OperationError):
     """The operator cancelled it, before its point of no return."""
-
-
-class SharedWriter:
-    """The one writer of an operation's archive for all its steps, so that those that run at once know of one another.
-
-    Args:
-        archives: Where it lies.
-    """
-
-    def __init__(self, archives: Archives) -> None:
-        self._archives = archives
-        self._opening = asyncio.Lock()
-        self._writer: ArchiveWriter | None = None
-
-    async def of(self, archive: str) -> ArchiveWriter:
-        """Go on with an archive that was begun.
-
-        Raises:
-            ArchiveError: It cannot be gone on with.
-        """
-        async with self._opening:
-            if self._writer is None or self._writer.id != archive:
-                self._writer = await self._archives.resume(archive)
-            return self._writer
 
 
 @dataclass
