@@ -52,7 +52,8 @@ for module in {modules!r}:
 
 
 SPEAK_MCP = {
-    f"services.sandbox.tools.serving.{name}" for name in ("conversation", "http", "http_connection", "lines", "protocol")
+    f"services.sandbox.tools.serving.{name}"
+    for name in ("conversation", "http", "http_connection", "lines", "protocol")
 }
 """The SDK they load brings a web server with a command line of its own."""
 
