@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
-_PAUSE = 0.05
+PAUSE = 0.05
+"""Seconds between two answers to wrong tokens."""
+
 _MOST_WAITING = 64
 
 
@@ -67,7 +69,7 @@ class Pace:
         self._waiting += 1
         try:
             async with self._turn:
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(PAUSE)
         finally:
             self._waiting -= 1
         return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -30,6 +31,12 @@ class Raw:
         with suppress(OSError):
             self.writer.write(data)
             await self.writer.drain()
+
+    async def is_cut(self) -> bool:
+        """Whether the other side has ended the connection, told without reading from it."""
+        poll = select.poll()
+        poll.register(self.writer.get_extra_info("socket"), 0)
+        return bool(poll.poll(0))
 
     async def rest(self) -> bytes:
         """All that comes until the other side ends the connection, which it must."""

@@ -11,6 +11,7 @@ from services.policy.served_tools import SERVED_TOOLS
 from services.sandbox.tools import Grant
 from services.sandbox.tools.serving import TOOLS
 from tests.services.sandbox.tools.desk import Desk, DeskWorld
+from tests.support.embedder import embedder_server
 
 STORE = {"key": "indent", "content": "tabs"}
 
@@ -175,3 +176,17 @@ async def test_an_agent_that_is_gone_is_an_answer(desk: Desk) -> None:
     answered = await desk.call("memory_recall", {}, agent="nobody")
     assert answered.failed
     assert "nobody" in answered.text
+
+
+async def test_recalling_says_when_it_was_by_words_alone_and_no_more(desk_world: DeskWorld, desk: Desk) -> None:
+    with embedder_server() as server:
+        with desk_world.home.config_file.open("a") as config:
+            config.write(f'\n[connectors.near]\nkind = "openai"\nbase_url = "{server.url}"\nmodel = "small"\n')
+        desk_world.agent(profile="free", rest='[memory.vectors]\nembedder = "near"')
+        await desk.pinfold.agents.load()
+        await desk.call("memory_store", {"key": "when", "content": "deploy on Mondays"})
+        assert "deploy on Mondays" in (await desk.call("memory_recall", {"query": "deploy"})).text
+    found = (await desk.call("memory_recall", {"query": "deploys deploy"})).text
+    assert "deploy on Mondays" in found
+    assert '"notice":"Some or all of it was searched by words alone."' in found
+    assert server.url not in found

@@ -80,7 +80,7 @@ async def test_no_flood_takes_the_memory_or_keeps_others_out(desk_world: DeskWor
         async with served_elsewhere(pinfold, desk_world.env) as server:
             await serves(pinfold, other)
             before = most_memory(server)
-            attacks = ((600, headers_without_end), (80, tokens_without_end), (40, bodies), (4, calls_unread))
+            attacks = ((540, headers_without_end), (80, tokens_without_end), (40, bodies), (2, calls_unread))
             for count, attack in attacks:
                 await at_once(pinfold, count, attack)
                 await serves(pinfold, other)

@@ -19,6 +19,7 @@ Category = Annotated[
     Meta(min_length=1, max_length=64, description="core (lasting), daily, conversation, or a single word of your own."),
 ]
 _AT_ONCE = 100
+_BY_WORDS = "Some or all of it was searched by words alone."
 _SECOND = 10**9
 
 
@@ -90,10 +91,15 @@ class Memory(msgspec.Struct, frozen=True, omit_defaults=True):
     withheld: bool = False
 
 
-class Memories(Result, frozen=True):
-    """Rows, in order."""
+class Memories(Result, frozen=True, omit_defaults=True):
+    """Rows, in order.
+
+    Attributes:
+        notice: That they could not be found as usual; never what an operator is told of it.
+    """
 
     memories: tuple[Memory, ...]
+    notice: str = ""
 
 
 async def _store(reach: Reach, asked: StoreArguments) -> str:
@@ -114,8 +120,9 @@ async def _recall(reach: Reach, asked: RecallArguments) -> Memories:
     if not agents:
         return Memories(())
     query = Query(text=asked.query, limit=asked.limit, category=asked.category)
-    found = await reach.own.recall(query, agents)
-    return Memories(tuple(_seen(recalled.row, recalled.score) for recalled in found))
+    recollection = await reach.own.recollect(query, agents)
+    found = tuple(_seen(recalled.row, recalled.score) for recalled in recollection.found)
+    return Memories(found, _BY_WORDS if recollection.notice else "")
 
 
 async def _get(reach: Reach, asked: GetArguments) -> Memories:
