@@ -73,7 +73,7 @@ async def search(
     for alias in aliases:
         try:
             memory = pinfold.agent_memories.of(alias)
-            recalled = await memory.recall(Query(text=text, limit=_OF_AGENT, withheld=True), [alias])
+            recalled = await memory.recall(Query(text, _OF_AGENT, withheld=True, search="keywords"), [alias])
         except PinfoldError:  # the tree says why
             continue
         yield await made(lambda found: items.row_item(AgentRows(found.row.agent), found.row, reveal=reveal), recalled)

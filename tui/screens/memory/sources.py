@@ -104,7 +104,7 @@ async def _agent_rows(pinfold: Pinfold, place: AgentRows, asked: Asked) -> Part:
     memory = pinfold.agent_memories.of(place.alias)
     category = place.category or None
     if asked.text:
-        query = Query(text=asked.text, limit=RECALLED, category=category, withheld=True)
+        query = Query(text=asked.text, limit=RECALLED, category=category, withheld=True, search="keywords")
         found = await memory.recall(query, [place.alias])
         rows: Sequence[Any] = [recalled.row for recalled in found]
         start, total = 0, len(rows)
