@@ -88,11 +88,18 @@ def _wrapped(line: str, width: int) -> Iterator[Cell]:
     if len(shown) <= width and (shown.isascii() or cell_len(shown) <= width):
         yield cell(shown)
         return
-    pieces = (
-        [shown[at : at + width] for at in range(0, len(shown), width)] if shown.isascii() else chop_cells(shown, width)
-    )
-    for piece in pieces:
-        yield cell(piece)
+    yield from map(cell, _broken(shown, width) if shown.isascii() else chop_cells(shown, width))
+
+
+def _broken(line: str, width: int) -> Iterator[str]:
+    """A long line in pieces, between words where they are not too long for that."""
+    at = 0
+    while len(line) - at > width:
+        space = line.rfind(" ", at + width // 2, at + width + 1)
+        end = at + width if space < 0 else space
+        yield line[at:end]
+        at = end if space < 0 else end + 1
+    yield line[at:]
 
 
 def fact_parts(item: Item, content: Content, now: int) -> list[Part]:

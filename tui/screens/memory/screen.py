@@ -47,7 +47,8 @@ class MemoryScreen(ActingScreen):
     SCOPE = Scope.MEMORY
     HELP = (
         "What is remembered: keys of users, teams, chats and contexts; what agents stored, always see and put away. "
-        "Actions concern the marked rows, else the row under the cursor. What others change shows within a second."
+        "The rows follow the cursor of the tree, and enter goes on to them. Actions concern the marked rows, else the "
+        "row under the cursor. What others change shows within a second."
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings(Scope.MEMORY)
 

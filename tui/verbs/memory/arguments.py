@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from services.errors import InputRefused, NothingThere
+from tui.memory_log import log
 from tui.text import safe
 from tui.verbs.call import Call
 from tui.verbs.memory.documents import CountDocument, ItemsDocument, value_document
 
 if TYPE_CHECKING:
     from services.memory import Json, Namespace, Scope
-    from services.pinfold import Pinfold
 
 FAILED = 1
 STANDARD_INPUT = "-"
@@ -110,13 +110,6 @@ async def changing(call: Call, scope: Scope, verb: str, key: str = "") -> AsyncI
     async with call.pinfold(supervise=False) as pinfold:
         yield pinfold.memory.namespace(scope)
         await log(pinfold, verb, f"{scope} {key}".rstrip())
-
-
-async def log(pinfold: Pinfold, verb: str, detail: str) -> None:
-    """Log what was done; secrets in keys are never logged."""
-    from services.memory import masked
-
-    await pinfold.activity.record(f"memory.{verb}", detail=masked(detail))
 
 
 def print_value(call: Call, scope: Scope, key: str, value: Json) -> int:

@@ -12,12 +12,12 @@ import msgspec
 
 from services.errors import InputRefused, PinfoldError
 from tui.figures import counted
+from tui.memory_log import log
 from tui.verbs.call import Call, verb
 from tui.verbs.memory.arguments import (
     STANDARD_INPUT,
     changing,
     confirmed,
-    log,
     opened,
     print_count,
     read_scope,

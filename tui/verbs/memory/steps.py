@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tui.figures import moment
+from tui.memory_log import log
 from tui.verbs.call import Call, verb
-from tui.verbs.memory.arguments import log
 from tui.verbs.memory.documents import StepDocument
 from tui.verbs.table import Cell, Column
 

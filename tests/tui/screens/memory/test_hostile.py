@@ -11,6 +11,7 @@ from services.memory import Block, Draft
 from tests.tui.conftest import shown
 from tests.tui.screens.memory.conftest import USER, Desk
 from tui.screens.memory.editing.writing import drawable, read_typed_json, read_typed_text, typed_json, typed_text
+from tui.screens.memory.facts import Content, content_lines
 from tui.screens.memory.places import AgentRows, ArchiveOf, CoreBlocksOf
 
 NASTY = "a\x1b[2J\x1b]52;c;aGk=\x07\x9b31m\u202elive\u2066 \x00\t[/bold] e\u0301 \U0001f1e9\U0001f1ea \u65e5\u672c\\n"
@@ -76,3 +77,18 @@ def test_what_is_typed_means_what_is_stored(value: Any) -> None:
     if isinstance(value, str):
         assert read_typed_text(typed_text(value)) == value
         assert drawable(typed_text(value), "text") == typed_text(value)
+
+
+@pytest.mark.parametrize(
+    ("line", "pieces"),
+    [
+        ("the mirror was down", ["the mirror", "was down"]),
+        ("0123456789abcdef", ["0123456789", "abcdef"]),
+        ("0123456789 abcdef", ["0123456789", "abcdef"]),
+        ("日本語日本語日本語", ["日本語日本", "語日本語"]),
+    ],
+    ids=["words", "no space", "a space at the edge", "wide"],
+)
+def test_long_lines_break_between_words_where_they_can(line: str, pieces: list[str]) -> None:
+    lines = content_lines(Content([line]), 10)
+    assert ["".join(span.text for span in drawn) for drawn in lines] == pieces

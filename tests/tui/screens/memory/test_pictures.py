@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
@@ -12,13 +11,15 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
 
 from services.home import BlockingCalls, Database, Home
 from services.memory import AgentMemories, Block, CoreMemory, Draft, Memory, Scope
 from tests.tui.conftest import shown, until
 from tests.tui.screens.scene import NOW, SECOND, Scene
+from tests.tui.screens.test_pictures import fixed_surroundings
 from tui.screens.memory.places import AgentRows, Place, ScopeKeys
+
+__all__ = ["fixed_surroundings"]
 
 WIDE, SMALL, MIDDLE = (160, 45), (80, 24), (120, 36)
 USER = ScopeKeys(Scope.parse("user:42"))
@@ -109,20 +110,6 @@ class Remembered:
         """Let go of threads and files."""
         self.scene.close()
         asyncio.run(self.database.close())
-
-
-@pytest.fixture(autouse=True)
-def fixed_surroundings(monkeypatch, tmp_path):
-    for name in ("NO_COLOR", "LC_ALL", "LC_CTYPE", "PINFOLD_ASCII"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("LANG", "C.UTF-8")
-    monkeypatch.setenv("TZ", "UTC")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(Input, "cursor_blink", False)
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)

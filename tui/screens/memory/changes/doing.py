@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tui.memory_log import log
 from tui.screens.memory.hiding import key_name
 from tui.screens.memory.items import Item
 from tui.screens.memory.places import Place
@@ -109,10 +110,3 @@ def taking_back(label: str, *changes: Change) -> Undo:
             await log(pinfold, "undo", f"{change.scope} {label}")
 
     return Undo(label, back)
-
-
-async def log(pinfold: Pinfold, verb: str, detail: str, agent: str = "") -> None:
-    """Write down what was done; values and secrets in keys are never logged."""
-    from services.memory import masked
-
-    await pinfold.activity.record(f"memory.{verb}", agent=agent, detail=masked(detail))

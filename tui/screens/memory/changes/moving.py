@@ -14,8 +14,9 @@ from services.errors import PinfoldError
 from services.memory import Move, Scope
 from tui.figures import counted
 from tui.host import host
+from tui.memory_log import log
 from tui.screens.dialog import Dialog
-from tui.screens.memory.changes.doing import Outcome, Subject, log, taking_back
+from tui.screens.memory.changes.doing import Outcome, Subject, taking_back
 from tui.screens.memory.hiding import key_name
 from tui.screens.memory.places import ScopeKeys
 from tui.text import safe

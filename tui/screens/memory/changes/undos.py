@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 class Undos:
-    """The changes that can be taken back, the last first.
+    """The changes that can be taken back, the last first, until Pinfold ends.
+
+    They are never on disk: what was deleted, such as a secret, is to be gone from there.
 
     Args:
         screen: Asks the questions.

@@ -10,7 +10,8 @@ import msgspec
 from services.errors import InputRefused, NothingThere
 from services.memory import MISSING, Block, from_json
 from tui.figures import size
-from tui.screens.memory.changes.doing import Undo, change_keys, log, names_of
+from tui.memory_log import log
+from tui.screens.memory.changes.doing import Undo, change_keys, names_of
 from tui.screens.memory.editing.writing import (
     EDITABLE,
     Form,

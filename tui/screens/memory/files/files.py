@@ -13,7 +13,8 @@ import msgspec
 from services.errors import InputRefused, PinfoldError
 from services.memory import Row, Scope, Snapshot
 from tui.figures import counted, size
-from tui.screens.memory.changes.doing import Outcome, change_keys, log
+from tui.memory_log import log
+from tui.screens.memory.changes.doing import Outcome, change_keys
 from tui.widgets.log_pane.saving import GivenUp, Saving
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from services.errors import ChangedMeanwhile
 from services.memory import Block, BlockText
 from tui.figures import counted, moment
-from tui.screens.memory.changes.doing import Outcome, Subject, Undo, Values, log
+from tui.memory_log import log
+from tui.screens.memory.changes.doing import Outcome, Subject, Undo, Values
 from tui.screens.memory.items import Item
 from tui.screens.memory.operations.operation import Operation, Parameter, read_whole
 from tui.screens.memory.places import ArchiveOf, CoreBlocksOf, Place

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from services.memory import ScopeKind, StepType
-from tui.screens.memory.changes.doing import Outcome, Subject, Values, log
+from tui.memory_log import log
+from tui.screens.memory.changes.doing import Outcome, Subject, Values
 from tui.screens.memory.editing.writing import read_loosely
 from tui.screens.memory.items import Item
 from tui.screens.memory.operations.keys import shown

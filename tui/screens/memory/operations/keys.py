@@ -52,29 +52,80 @@ def namespace_of(subject: Subject) -> Namespace:
     return subject.pinfold.memory.namespace(scope_of(subject))
 
 
-async def changed(
+def change_key(
+    verb: str, call: Callable[[Recorded, Values], Awaitable[Any]], said: Callable[[Values, Any], str]
+) -> Callable[[Subject, Values], Awaitable[Outcome]]:
+    """What changes the key that is typed.
+
+    Args:
+        verb: What is done, as the command line calls it.
+        call: Does it with what was typed.
+        said: Tells it of what was typed and what the call returned.
+    """
+
+    async def run(subject: Subject, values: Values) -> Outcome:
+        key = values["key"]
+        result, undo = await change_keys(
+            subject.pinfold, scope_of(subject), [key], verb, lambda keys: call(keys, values)
+        )
+        return Outcome(said(values, result), undo=undo, item=key)
+
+    return run
+
+
+def take_out(
+    verb: str, call: Callable[[Recorded, Values], Awaitable[Any]], said: Callable[[Values], str]
+) -> Callable[[Subject, Values], Awaitable[Outcome]]:
+    """What changes the key that is typed, and shows what the call returned; see `change_key`."""
+    change = change_key(verb, call, lambda _, taken: "missing" if taken is MISSING else shown(taken))
+
+    async def run(subject: Subject, values: Values) -> Outcome:
+        outcome = await change(subject, values)
+        return Outcome(said(values), [outcome.said], outcome.undo)
+
+    return run
+
+
+async def change_many(
     subject: Subject,
     verb: str,
-    watched: Sequence[str] | str,
+    watched: Sequence[str],
     call: Callable[[Recorded], Awaitable[Any]],
     said: Callable[[Any], str],
-    item: str = "",
 ) -> Outcome:
-    """Change keys of the scope that is shown."""
+    """Change several keys of the scope that is shown."""
     result, undo = await change_keys(subject.pinfold, scope_of(subject), watched, verb, call)
-    return Outcome(said(result), undo=undo, item=item)
+    return Outcome(said(result), undo=undo)
 
 
-async def _set(subject: Subject, values: Values) -> Outcome:
-    key = values["key"]
-    return await changed(
-        subject,
-        "set",
-        [key],
-        lambda keys: keys.set(key, values["value"], values["ttl"]),
-        lambda _: f"{key} is set",
-        key,
-    )
+_set = change_key(
+    "set",
+    lambda keys, typed: keys.set(typed["key"], typed["value"], typed["ttl"]),
+    lambda typed, _: f"{typed['key']} is set",
+)
+_expire = change_key(
+    "expire",
+    lambda keys, typed: keys.expire(typed["key"], typed["ttl"]),
+    lambda typed, _: f"{typed['key']} has a new time to live",
+)
+_incr = change_key(
+    "incr",
+    lambda keys, typed: keys.incr(typed["key"], typed["amount"], typed["ttl"]),
+    lambda typed, total: f"{typed['key']} is {total:,}",
+)
+_decr = change_key(
+    "decr",
+    lambda keys, typed: keys.decr(typed["key"], typed["amount"], typed["ttl"]),
+    lambda typed, total: f"{typed['key']} is {total:,}",
+)
+_take = take_out(
+    "get-del", lambda keys, typed: keys.get_delete(typed["key"]), lambda typed: f"{typed['key']} is taken out"
+)
+_fill = change_key(
+    "get-or-set",
+    lambda keys, typed: keys.get_or_set(typed["key"], lambda _: typed["value"], typed["ttl"]),
+    lambda typed, _: f"{typed['key']} is there already",
+)
 
 
 async def _set_in(subject: Subject, values: Values) -> Outcome:
@@ -86,7 +137,7 @@ async def _set_in(subject: Subject, values: Values) -> Outcome:
 
 async def _set_many(subject: Subject, values: Values) -> Outcome:
     many = values["values"]
-    return await changed(
+    return await change_many(
         subject,
         "set-many",
         list(many),
@@ -96,22 +147,13 @@ async def _set_many(subject: Subject, values: Values) -> Outcome:
 
 
 async def _get_or_set(subject: Subject, values: Values) -> Outcome:
-    key = values["key"]
-    outcome = await changed(
-        subject,
-        "get-or-set",
-        [key],
-        lambda keys: keys.get_or_set(key, lambda _: values["value"], values["ttl"]),
-        lambda _: "",
-        key,
-    )
-    said = f"{key} was missing and is set" if outcome.undo is not None else f"{key} is there already"
-    return Outcome(said, undo=outcome.undo, item=key)
+    outcome = await _fill(subject, values)
+    return outcome if outcome.undo is None else replace(outcome, said=f"{values['key']} was missing and is set")
 
 
 async def _get_or_set_many(subject: Subject, values: Values) -> Outcome:
     many = values["values"]
-    return await changed(
+    return await change_many(
         subject,
         "get-or-set-many",
         list(many),
@@ -128,52 +170,8 @@ async def _get_many(subject: Subject, values: Values) -> Outcome:
 
 async def _delete_many(subject: Subject, values: Values) -> Outcome:
     names = _names(values["keys"])
-    return await changed(
+    return await change_many(
         subject, "del", names, lambda keys: keys.delete_many(names), lambda count: f"{counted(count, 'key')} deleted"
-    )
-
-
-async def _take(subject: Subject, values: Values) -> Outcome:
-    key = values["key"]
-    taken, undo = await change_keys(
-        subject.pinfold, scope_of(subject), [key], "get-del", lambda keys: keys.get_delete(key)
-    )
-    return Outcome(f"{key} is taken out", ["missing" if taken is MISSING else shown(taken)], undo)
-
-
-async def _expire(subject: Subject, values: Values) -> Outcome:
-    key = values["key"]
-    return await changed(
-        subject,
-        "expire",
-        [key],
-        lambda keys: keys.expire(key, values["ttl"]),
-        lambda _: f"{key} has a new time to live",
-        key,
-    )
-
-
-async def _incr(subject: Subject, values: Values) -> Outcome:
-    key, amount = values["key"], values["amount"]
-    return await changed(
-        subject,
-        "incr",
-        [key],
-        lambda keys: keys.incr(key, amount, values["ttl"]),
-        lambda total: f"{key} is {total:,}",
-        key,
-    )
-
-
-async def _decr(subject: Subject, values: Values) -> Outcome:
-    key, amount = values["key"], values["amount"]
-    return await changed(
-        subject,
-        "decr",
-        [key],
-        lambda keys: keys.decr(key, amount, values["ttl"]),
-        lambda total: f"{key} is {total:,}",
-        key,
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tui.figures import counted
-from tui.screens.memory.changes.doing import Outcome, Subject, Values, change_keys
+from tui.screens.memory.changes.doing import Outcome, Subject, Values
 from tui.screens.memory.items import Item
-from tui.screens.memory.operations.keys import changed, in_scope, namespace_of, scope_of, shown
+from tui.screens.memory.operations.keys import change_key, in_scope, namespace_of, shown, take_out
 from tui.screens.memory.operations.operation import KEY, TTL, VALUE, VALUES, Operation, Parameter, read_whole
 from tui.screens.memory.places import Place
 
@@ -27,72 +27,32 @@ def _may_be_list(place: Place, item: Item | None) -> bool:
     return in_scope(place, item)
 
 
-async def _push(subject: Subject, values: Values) -> Outcome:
-    key, items = values["key"], values["values"]
-    return await changed(
-        subject,
-        "push",
-        [key],
-        lambda keys: keys.push(key, *items, ttl=values["ttl"]),
-        lambda length: f"{key} has {counted(length, 'item')}",
-        key,
-    )
+def _taken(typed: Values, count: int) -> str:
+    return f"{counted(count, 'item')} taken out of {typed['key']}"
 
 
-async def _add(subject: Subject, values: Values) -> Outcome:
-    key, items = values["key"], values["values"]
-    return await changed(
-        subject,
-        "add-to-set",
-        [key],
-        lambda keys: keys.add_to_set(key, *items, ttl=values["ttl"]),
-        lambda count: f"{counted(count, 'item')} added to {key}",
-        key,
-    )
-
-
-async def _pop(subject: Subject, values: Values) -> Outcome:
-    key = values["key"]
-    taken, undo = await change_keys(
-        subject.pinfold, scope_of(subject), [key], "pop", lambda keys: keys.pop(key, values["end"])
-    )
-    return Outcome(f"an item is taken out of {key}", [shown(taken)], undo)
-
-
-async def _pull(subject: Subject, values: Values) -> Outcome:
-    key = values["key"]
-    return await changed(
-        subject,
-        "pull",
-        [key],
-        lambda keys: keys.pull(key, values["value"]),
-        lambda count: f"{counted(count, 'item')} taken out of {key}",
-        key,
-    )
-
-
-async def _pull_all(subject: Subject, values: Values) -> Outcome:
-    key = values["key"]
-    return await changed(
-        subject,
-        "pull-all",
-        [key],
-        lambda keys: keys.pull_all(key, values["values"]),
-        lambda count: f"{counted(count, 'item')} taken out of {key}",
-        key,
-    )
-
-
-async def _item_set(subject: Subject, values: Values) -> Outcome:
-    key, index = values["key"], values["index"]
-    return await changed(
-        subject,
-        "array-set",
-        [key],
-        lambda keys: keys.array_set(key, index, values["value"]),
-        lambda _: f"item {index} of {key} is replaced",
-        key,
-    )
+_push = change_key(
+    "push",
+    lambda keys, typed: keys.push(typed["key"], *typed["values"], ttl=typed["ttl"]),
+    lambda typed, length: f"{typed['key']} has {counted(length, 'item')}",
+)
+_add = change_key(
+    "add-to-set",
+    lambda keys, typed: keys.add_to_set(typed["key"], *typed["values"], ttl=typed["ttl"]),
+    lambda typed, count: f"{counted(count, 'item')} added to {typed['key']}",
+)
+_pop = take_out(
+    "pop",
+    lambda keys, typed: keys.pop(typed["key"], typed["end"]),
+    lambda typed: f"an item is taken out of {typed['key']}",
+)
+_pull = change_key("pull", lambda keys, typed: keys.pull(typed["key"], typed["value"]), _taken)
+_pull_all = change_key("pull-all", lambda keys, typed: keys.pull_all(typed["key"], typed["values"]), _taken)
+_item_set = change_key(
+    "array-set",
+    lambda keys, typed: keys.array_set(typed["key"], typed["index"], typed["value"]),
+    lambda typed, _: f"item {typed['index']} of {typed['key']} is replaced",
+)
 
 
 async def _item(subject: Subject, values: Values) -> Outcome:
