@@ -51,9 +51,9 @@ class MemoryPolicy:
         if self.tools == "none":
             return
         own = "read" if level == "readonly" else "read and changed"
-        yield Rule("memory", "its own", own)
+        yield Rule("agent memory", "its own", own)
         for sibling in self.memories:
-            yield Rule("memory", sibling.entry, "read", sibling.origin)
+            yield Rule("agent memory", sibling.entry, "read", sibling.origin)
         for kind in _OF_SESSION:
             yield Rule("scope", f"{kind} of its session", own)
         for scope in self.scopes:

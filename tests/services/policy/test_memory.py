@@ -11,8 +11,8 @@ from services.policy import Policies
 from services.policy.policy import Policy
 
 OWN = [
-    ("memory", "its own", "read and changed", "built in"),
-    ("memory", "researcher", "read", "agent.toml:4"),
+    ("agent memory", "its own", "read and changed", "built in"),
+    ("agent memory", "researcher", "read", "agent.toml:4"),
     ("scope", "chat of its session", "read and changed", "built in"),
     ("scope", "context of its session", "read and changed", "built in"),
     ("scope", "user:anna", "read and changed", "agent.toml:6"),
@@ -42,7 +42,7 @@ async def policy_of(home: Home, text: str) -> Policy:
 
 
 def memory_rules(policy: Policy) -> list[tuple[str, str, str, str]]:
-    kinds = ("tools", "memory", "scope")
+    kinds = ("tools", "agent memory", "scope")
     found = [rule for rule in policy.rules() if rule.kind in kinds]
     return [(rule.kind, rule.subject, rule.effect, str(rule.origin).rpartition("/")[2]) for rule in found]
 

@@ -27,7 +27,7 @@ _SECTIONS = {
     "auto_approve": "tools",
     "always_ask": "tools",
     "env_passthrough": "variables",
-    "memory": "memory",
+    "agent memory": "memory",
     "scope": "memory",
 }
 """By the kind of a rule; every other kind is about files."""
