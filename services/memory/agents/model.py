@@ -57,7 +57,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     session: str = ""
     importance: float | None = None
     pinned: bool | None = None
-    seen: Row | None | msgspec.UnsetType = msgspec.UNSET
+    seen: Row | msgspec.UnsetType | None = msgspec.UNSET
 
     def checked(self) -> Draft:
         """Return it if it can be stored.
