@@ -26,12 +26,14 @@ class Seats:
 
     Args:
         each: The most that one session has.
-        together: The most that all have.
+        together: With so many taken by all, a session gets no more.
+        always: Unless it has fewer than these, so that no crowd of others keeps it out.
     """
 
-    def __init__(self, each: int, together: int) -> None:
+    def __init__(self, each: int, together: int, always: int) -> None:
         self._each = each
         self._together = together
+        self._always = always
         self._taken: Counter[str] = Counter()
 
     @contextmanager
@@ -52,7 +54,9 @@ class Seats:
     def _full(self, session: str) -> Full | None:
         if self._taken[session] >= self._each:
             return Full.SESSION
-        return Full.ALL if self._taken.total() >= self._together else None
+        if self._taken[session] < self._always or self._taken.total() < self._together:
+            return None
+        return Full.ALL
 
 
 class Pace:
@@ -85,6 +89,6 @@ class Limits:
     """
 
     def __init__(self) -> None:
-        self.calls = Seats(each=32, together=256)
-        self.connections = Seats(each=16, together=256)
+        self.calls = Seats(each=32, together=256, always=4)
+        self.connections = Seats(each=16, together=256, always=2)
         self.wrong = Pace()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 
 import pytest
 
@@ -100,8 +100,15 @@ async def test_an_id_that_is_being_answered_is_not_taken_again(desk: Desk) -> No
 
 
 def test_a_seat_is_refused_for_one_session_before_it_is_for_all() -> None:
-    seats = Seats(each=1, together=2)
+    seats = Seats(each=1, together=2, always=0)
     with seats.taken("a") as a, seats.taken("a") as again, seats.taken("b") as b, seats.taken("c") as c:
         assert (a, again, b, c) == (None, Full.SESSION, None, Full.ALL)
     with seats.taken("c") as c, seats.taken("a") as a, seats.taken("b") as b:
         assert (c, a, b) == (None, None, Full.ALL)
+
+
+def test_a_session_with_few_seats_is_refused_none_for_the_others_sake() -> None:
+    seats = Seats(each=8, together=8, always=2)
+    with ExitStack() as crowd:
+        assert [crowd.enter_context(seats.taken("crowd")) for _ in range(8)] == [None] * 8
+        assert [crowd.enter_context(seats.taken("late")) for _ in range(3)] == [None, None, Full.ALL]
