@@ -9,13 +9,13 @@ import msgspec
 from services.home import Database
 from services.memory.scopes import Scope, ScopeKind
 
-_LOOKED_AT = 20_000
+_LOOKED_AT = 2000
 """Among so many keys, those that were made last, the one changed last is looked for: there is no index of times, which
 each write would pay for."""
 
 _KEY = """
 SELECT scope, id, key, updated_at
-FROM (SELECT * FROM scoped_values ORDER BY number DESC LIMIT ?)
+FROM (SELECT scope, id, key, updated_at, expires_at FROM scoped_values ORDER BY number DESC LIMIT ?)
 WHERE expires_at IS NULL OR expires_at > ?
 ORDER BY updated_at DESC LIMIT 1
 """
