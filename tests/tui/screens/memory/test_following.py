@@ -79,8 +79,8 @@ async def test_a_flood_of_cursor_keys_shows_only_the_place_it_ends_on(desk: Desk
     for number in range(150):
         await desk.keys(f"chat:{number:03}").set("a", number)
     await desk.until(lambda: len(desk.screen._tree.table.rows) > 150)
-    await desk.press("g")
-    await desk.until(lambda: places == [ScopesOf(ScopeKind.USER)])
+    desk.screen.show_place(ScopesOf(ScopeKind.USER))
+    await desk.until(lambda: line(desk).key == "user")
     for _ in range(140):
         desk.screen._tree.table.action_down()
     await desk.until(lambda: desk.table.total == 1)
