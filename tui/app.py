@@ -283,19 +283,3 @@ class PinfoldApp(App[None]):
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-
-def run(home: Home) -> int:
-    """Show the screens until the operator leaves, and return the status to exit with.
-
-    It is 0, 128 and the number of the signal that ended them, or 1 after a fault.
-
-    Raises:
-        PinfoldError: The home cannot be opened.
-        Exception: The services failed in a way nobody foresaw.
-    """
-    app = PinfoldApp(home)
-    app.run()
-    if app.failure is not None:
-        raise app.failure
-    return app.return_code or 0

@@ -81,7 +81,7 @@ def open_screens(invocation: Invocation, *, demo: bool) -> int:
 
         return run_demo(invocation)
     home = invocation.choose_home()
-    from tui.app import run
+    from tui.run import run
 
     return run(home)
 

@@ -35,7 +35,7 @@ def run_demo(invocation: Invocation) -> int:
     try:
         asyncio.run(init_demo(Home(root / "home"), calls))
         home = invocation.choose_home(str(root / "home"))
-        from tui.app import run
+        from tui.run import run
 
         return run(home)
     finally:
