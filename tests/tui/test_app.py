@@ -61,7 +61,8 @@ async def test_an_error_nobody_expected_is_one_line_and_its_traceback_is_in_the_
 
 def test_a_fault_while_drawing_ends_the_screens_with_one_line_and_the_terminal_as_before(tmp_path) -> None:
     code = (
-        "import sys; from pathlib import Path; from services.home import Home; from tui.app import PinfoldApp; from tui.run import run;"
+        "import sys; from pathlib import Path; from services.home import Home;"
+        "from tui.app import PinfoldApp; from tui.run import run;"
         "PinfoldApp.on_ready = lambda self: 1 / 0; sys.exit(run(Home(Path(sys.argv[1]))))"
     )
     with Terminal([sys.executable, "-c", code, str(tmp_path)]) as terminal:
