@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from services.errors import InputRefused, MemoryRefused
 from services.home import BlockingCalls
-from services.memory.agents.backend import Backend, Cutoffs, Listing, Pruned
+from services.memory.agents.backend import Backend, Cutoffs, Listing, Pruned, RowsByKey
 from services.memory.agents.hygiene import Retention
 from services.memory.agents.model import Draft, Owner, Query, Recalled, Recollection, Row, check_category
 from services.memory.agents.upkeep import Upkeep, key_shown
@@ -231,6 +231,22 @@ class AgentMemory:
         self._wake()
         await self._record("take_in", str(count), count)
         return count
+
+    async def put_back(self, before: RowsByKey, left: RowsByKey, *, anyway: bool = False) -> None:
+        """Put its own rows back as they were before a change.
+
+        Args:
+            before: What was there under each key.
+            left: What the change left there.
+            anyway: Also over what somebody stored since.
+
+        Raises:
+            ChangedMeanwhile: Somebody did; nothing is put back.
+        """
+        async with self._changing():
+            await self.backend.put_back(self.owner, before, {} if anyway else left)
+        self._wake()
+        await self._record("put_back", ", ".join(key_shown(key) for key in list(before)[:3]))
 
     def _wake(self) -> None:
         if self._likeness is not None:

@@ -9,9 +9,13 @@ import msgspec
 
 from services.errors import PinfoldError
 from services.memory.agents.model import Draft, Owner, Query, Recalled, Row
+from services.memory.scopes.model import changed_meanwhile
 from services.memory.screening import Screened
 
 PAGE = 200
+
+RowsByKey = Mapping[str, Row | None]
+"""Rows of one agent by their keys; None where there is none."""
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +85,22 @@ class BackendStatus(msgspec.Struct, frozen=True):
         return cls(name, False, detail, f"{error.what}: {error.why}" if error.why else error.what, error.fix)
 
 
+def check_left(left: RowsByKey, found: RowsByKey) -> None:
+    """Return if a change can be taken back.
+
+    Raises:
+        ChangedMeanwhile: What is found is not what the change left.
+    """
+    for key, row in left.items():
+        if found.get(key) != row:
+            raise changed_meanwhile(key)
+
+
+def there(rows: RowsByKey) -> list[Row]:
+    """Those rows that there are."""
+    return [row for row in rows.values() if row is not None]
+
+
 class Backend(Protocol):
     """Rows of agents, somewhere.
 
@@ -139,6 +159,25 @@ class Backend(Protocol):
     async def take_in(self, owner: Owner, rows: Sequence[Row]) -> int:
         """Store rows that were read out over those with their keys, and count them; all or none."""
         ...
+
+    async def put_back(self, owner: Owner, before: RowsByKey, left: RowsByKey) -> None:
+        """Put rows back as they were before a change.
+
+        A back-end without transactions compares first and then stores, and does not see what is stored in between.
+
+        Args:
+            owner: Whose rows.
+            before: What was there under each key.
+            left: What the change left there.
+
+        Raises:
+            ChangedMeanwhile: Something else is there by now; nothing is put back.
+        """
+        check_left(left, {key: await self.get(owner, key) for key in left})
+        for key, row in before.items():
+            if row is None:
+                await self.forget(owner, key)
+        await self.take_in(owner, there(before))
 
     async def purge(self, owner: Owner) -> int:
         """Delete every row of an agent, and count them."""

@@ -10,7 +10,7 @@ import msgspec
 
 from services.home import Database
 from services.memory.agents import rows, searching
-from services.memory.agents.backend import PAGE, Backend, Cutoffs, Listing, Pruned
+from services.memory.agents.backend import PAGE, Backend, Cutoffs, Listing, Pruned, RowsByKey, check_left, there
 from services.memory.agents.drafting import made_row
 from services.memory.agents.model import Draft, Owner, Query, Recalled, Row
 from services.memory.agents.vectors import rows as vector_rows
@@ -50,8 +50,8 @@ class SqliteBackend(Backend):
         def job(connection: sqlite3.Connection) -> Row:
             now = self._now()
             agent = rows.sure_agent_id(connection, owner.alias, self._make_id, now)
-            there = rows.find(connection, agent, draft.key)
-            row = made_row(owner, draft, screened, there, self._make_id, now, agent)
+            known = rows.find(connection, agent, draft.key)
+            row = made_row(owner, draft, screened, known, self._make_id, now, agent)
             rows.put(connection, row)
             if embedded:
                 vector_rows.mark_due(connection, agent, row.key)
@@ -126,20 +126,32 @@ class SqliteBackend(Backend):
 
     async def take_in(self, owner: Owner, kept: Sequence[Row]) -> int:
         """Store rows that were read out, with new ids where another agent's rows have theirs."""
+        return await self._database.write(lambda connection: self._take_in(connection, owner, kept))
+
+    def _take_in(self, connection: sqlite3.Connection, owner: Owner, kept: Sequence[Row]) -> int:
         embedded = self._has_embedder(owner.alias)
+        agent = rows.sure_agent_id(connection, owner.alias, self._make_id, self._now())
+        for row in kept:
+            known = rows.find(connection, agent, row.key)
+            own = row.id if not rows.has_id(connection, row.id) else self._make_id()
+            row_id = known.id if known else own
+            rows.put(connection, msgspec.structs.replace(row, id=row_id, agent=owner.alias, agent_id=agent))
+            if embedded:
+                vector_rows.mark_due(connection, agent, row.key)
+        return len(kept)
 
-        def job(connection: sqlite3.Connection) -> int:
-            agent = rows.sure_agent_id(connection, owner.alias, self._make_id, self._now())
-            for row in kept:
-                there = rows.find(connection, agent, row.key)
-                own = row.id if not rows.has_id(connection, row.id) else self._make_id()
-                row_id = there.id if there else own
-                rows.put(connection, msgspec.structs.replace(row, id=row_id, agent=owner.alias, agent_id=agent))
-                if embedded:
-                    vector_rows.mark_due(connection, agent, row.key)
-            return len(kept)
+    async def put_back(self, owner: Owner, before: RowsByKey, left: RowsByKey) -> None:
+        """Put rows back as they were before a change, compared in the same transaction."""
 
-        return await self._database.write(job)
+        def job(connection: sqlite3.Connection) -> None:
+            agent = rows.agent_id(connection, owner.alias)
+            check_left(left, {key: rows.find(connection, agent, key) for key in left})
+            for key, row in before.items():
+                if row is None:
+                    rows.remove(connection, agent, key)
+            self._take_in(connection, owner, there(before))
+
+        await self._database.write(job)
 
     async def purge(self, owner: Owner) -> int:
         """Delete every row of an agent, and its id with them."""

@@ -11,7 +11,7 @@ from typing import ClassVar
 from services.agents import LucidStore
 from services.errors import MemoryUnavailable
 from services.home import Database, Home
-from services.memory.agents.backend import Backend, BackendStatus, Cutoffs, Listing, Pruned
+from services.memory.agents.backend import Backend, BackendStatus, Cutoffs, Listing, Pruned, RowsByKey
 from services.memory.agents.lucid.program import Program, told
 from services.memory.agents.model import Draft, Owner, Query, Recalled, Row
 from services.memory.agents.sqlite import SqliteBackend
@@ -124,6 +124,10 @@ class LucidBackend(Backend):
     async def take_in(self, owner: Owner, rows: Sequence[Row]) -> int:
         """Store rows that were read out in the mirror."""
         return await (await self._mirror()).take_in(owner, rows)
+
+    async def put_back(self, owner: Owner, before: RowsByKey, left: RowsByKey) -> None:
+        """Put rows of the mirror back as they were before a change."""
+        await (await self._mirror()).put_back(owner, before, left)
 
     async def purge(self, owner: Owner) -> int:
         """Delete every row of an agent from the mirror."""

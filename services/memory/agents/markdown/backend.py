@@ -10,7 +10,7 @@ import msgspec
 
 from services.errors import FileConflict, PinfoldError
 from services.home import BlockingCalls, FileLock, Home
-from services.memory.agents.backend import PAGE, Backend, Cutoffs, Listing, Pruned
+from services.memory.agents.backend import PAGE, Backend, Cutoffs, Listing, Pruned, RowsByKey, check_left, there
 from services.memory.agents.choosing import chosen, newest_first, pruned, too_old
 from services.memory.agents.drafting import made_row
 from services.memory.agents.markdown.documents import Documents
@@ -53,8 +53,8 @@ class MarkdownBackend(Backend):
         """Store a row over the one with its key."""
 
         def change(documents: Documents) -> Row:
-            there = documents.rows().get(draft.key)
-            row = made_row(owner, draft, screened, there, self._make_id, self._now(), owner.alias)
+            known = documents.rows().get(draft.key)
+            row = made_row(owner, draft, screened, known, self._make_id, self._now(), owner.alias)
             documents.put(row)
             return row
 
@@ -122,16 +122,17 @@ class MarkdownBackend(Backend):
 
     async def take_in(self, owner: Owner, rows: Sequence[Row]) -> int:
         """Store rows that were read out."""
+        return await self._change(owner, lambda documents: _take_in(documents, owner, rows))
 
-        def change(documents: Documents) -> int:
-            known = documents.rows()
-            for row in rows:
-                there = known.get(row.key)
-                row_id = there.id if there else row.id
-                documents.put(msgspec.structs.replace(row, id=row_id, agent=owner.alias, agent_id=owner.alias))
-            return len(rows)
+    async def put_back(self, owner: Owner, before: RowsByKey, left: RowsByKey) -> None:
+        """Put rows back as they were before a change, compared under the same lock."""
 
-        return await self._change(owner, change)
+        def change(documents: Documents) -> None:
+            check_left(left, documents.rows())
+            documents.remove({key for key, row in before.items() if row is None})
+            _take_in(documents, owner, there(before))
+
+        await self._change(owner, change)
 
     async def purge(self, owner: Owner) -> int:
         """Delete every row of an agent; headings stay."""
@@ -190,6 +191,15 @@ def _rows_of_all(owners: Sequence[Owner]) -> Iterator[Row]:
 
 def _listed(owner: Owner, listing: Listing) -> list[Row]:
     return newest_first(chosen(_rows(owner).values(), listing))
+
+
+def _take_in(documents: Documents, owner: Owner, rows: Sequence[Row]) -> int:
+    known = documents.rows()
+    for row in rows:
+        mine = known.get(row.key)
+        row_id = mine.id if mine else row.id
+        documents.put(msgspec.structs.replace(row, id=row_id, agent=owner.alias, agent_id=owner.alias))
+    return len(rows)
 
 
 def _replace(documents: Documents, key: str, **changes: object) -> bool:

@@ -10,7 +10,17 @@ import msgspec
 from services.agents import PostgresStore
 from services.errors import MemoryRefused, MemoryUnavailable
 from services.home import BlockingCalls, Home
-from services.memory.agents.backend import PAGE, Backend, BackendStatus, Cutoffs, Listing, Pruned
+from services.memory.agents.backend import (
+    PAGE,
+    Backend,
+    BackendStatus,
+    Cutoffs,
+    Listing,
+    Pruned,
+    RowsByKey,
+    check_left,
+    there,
+)
 from services.memory.agents.drafting import made_row
 from services.memory.agents.model import Draft, Owner, Query, Recalled, Row
 from services.memory.agents.postgres import rows, searching
@@ -57,8 +67,8 @@ class PostgresBackend(Backend):
         async with self._server.writing(f"{home}:{owner.alias}") as connection:
             now = self._now()
             agent = await rows.sure_agent_id(connection, home, owner.alias, self._make_id, now)
-            there = await rows.find(connection, agent, draft.key)
-            row = made_row(owner, draft, screened, there, self._make_id, now, agent)
+            known = await rows.find(connection, agent, draft.key)
+            row = made_row(owner, draft, screened, known, self._make_id, now, agent)
             await rows.put(connection, [row])
         return row
 
@@ -140,6 +150,18 @@ class PostgresBackend(Backend):
             mine = [msgspec.structs.replace(row, agent=owner.alias, agent_id=agent) for row in kept]
             await rows.put(connection, mine)
         return len(mine)
+
+    async def put_back(self, owner: Owner, before: RowsByKey, left: RowsByKey) -> None:
+        """Put rows back as they were before a change, compared in the same transaction."""
+        home = await self._known_home()
+        async with self._server.writing(f"{home}:{owner.alias}") as connection:
+            agent = await rows.sure_agent_id(connection, home, owner.alias, self._make_id, self._now())
+            check_left(left, {key: await rows.find(connection, agent, key) for key in left})
+            for key, row in before.items():
+                if row is None:
+                    await rows.deleted(connection, "agent = $1 AND key_digest = $2", agent, rows.digest(key))
+            mine = [msgspec.structs.replace(row, agent=owner.alias, agent_id=agent) for row in there(before)]
+            await rows.put(connection, mine)
 
     async def purge(self, owner: Owner) -> int:
         """Delete every row of an agent, and its id with them."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from services.errors import ChangedMeanwhile, NothingThere
+from services.errors import NothingThere
 from services.memory import CONVERSATION, CORE, DAILY, Draft, Retention, Row
 from tui.figures import counted, size
 from tui.screens.memory.changes.doing import Outcome, Subject, Undo, Values, names_of
@@ -76,14 +76,8 @@ def undo_rows(alias: str, label: str, before: Sequence[tuple[str, Row | None]], 
     """
 
     async def back(pinfold: Pinfold, anyway: bool) -> None:
-        memory = pinfold.agent_memories.of(alias)
-        if not anyway:
-            for (key, _), left in zip(before, after, strict=True):
-                if await memory.get(key, alias) != left:
-                    raise ChangedMeanwhile(f"{names_of([key])} was not put back", why="it was changed meanwhile")
-        for key, _ in (pair for pair in before if pair[1] is None):
-            await memory.forget(key)
-        await memory.take_in([row for _, row in before if row is not None])
+        left = {key: row for (key, _), row in zip(before, after, strict=True)}
+        await pinfold.agent_memories.of(alias).put_back(dict(before), left, anyway=anyway)
 
     return Undo(label, back)
 

@@ -96,3 +96,32 @@ async def test_what_was_seen_is_compared_and_not_stored(agent: AgentOf) -> None:
     with pytest.raises(ChangedMeanwhile):
         await me.store(over(msgspec.structs.replace(seen, content="never was"), "mine"))
     assert await me.get("note") == seen
+
+
+async def test_a_change_is_put_back_as_it_was(agent: AgentOf, clock: Clock) -> None:
+    me = agent("reviewer")
+    before = await me.store(Draft(key="note", content="before", pinned=True))
+    clock.forward(1)
+    left = {"note": await me.store(over(before, "mine")), "new": await me.store(Draft(key="new", content="new"))}
+    clock.forward(1)
+    await me.put_back({"note": before, "new": None}, left)
+    assert await me.get("note") == before
+    assert await me.get("new") is None
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
+async def test_a_change_is_not_put_back_over_another(agent: AgentOf, clock: Clock, change: Change) -> None:
+    me = agent("reviewer")
+    other = await me.store(Draft(key="other", content="other"))
+    before = await me.store(Draft(key="note", content="earlier"))
+    left = {"note": await me.store(over(before, "before")), "other": await me.store(Draft(key="other", content="left"))}
+    clock.forward(1)
+    await change.make(me)  # type: ignore[misc]
+    theirs = await me.get("note")
+    with pytest.raises(ChangedMeanwhile, match="note"):
+        await me.put_back({"note": before, "other": other}, left)
+    assert (await me.get("note"), await me.get("other")) == (theirs, left["other"])
+    await me.put_back({"note": before, "other": other}, left, anyway=True)
+    row = await me.get("note")
+    assert row is not None
+    assert row.content == "earlier"
