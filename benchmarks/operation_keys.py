@@ -93,11 +93,13 @@ class Presser:
         self._cursor = f"48;2;{red};{green};{blue}m"
         self._terminal = terminal
 
-    def visit(self, place: Place) -> list[float]:
-        """Show a screen, go over its rows, and back; milliseconds of each key."""
+    def visit(self, place: Place, times: Times) -> None:
+        """Show a screen, go over its rows, and back."""
+        times.add_screen(place.name, self.press(place.key, place.rows[0]))
         rows = [*place.rows[1:], *reversed(place.rows[:-1])]
         keys = [place.forth] * _STEPS + [place.back] * _STEPS
-        return [self.press(key, row) for key, row in zip((place.key, *keys), (place.rows[0], *rows), strict=True)]
+        for key, row in zip(keys, rows, strict=True):
+            times.add_row(place.name, self.press(key, row))
 
     def begin(self, place: Place) -> None:
         """Show a screen for the first time, with the cursor on the first row."""
@@ -123,27 +125,31 @@ class Presser:
 
 
 class Times:
-    """Milliseconds from key to screen, by screen."""
+    """Milliseconds from key to screen.
+
+    Attributes:
+        rows: Of keys that go to another row.
+        screens: Of keys that show another screen.
+    """
 
     def __init__(self) -> None:
+        self.rows: list[float] = []
+        self.screens: list[float] = []
         self._by_place: defaultdict[str, list[float]] = defaultdict(list)
 
-    def add(self, place: str, times: Sequence[float]) -> None:
-        """Take in those of one visit."""
-        self._by_place[place] += times
+    def add_row(self, place: str, took: float) -> None:
+        """Take in a key that went to another row."""
+        self.rows.append(took)
+        self._by_place[f"{place}, rows"].append(took)
 
-    @property
-    def all(self) -> list[float]:
-        """Of every screen."""
-        return [one for times in self._by_place.values() for one in times]
-
-    def percentile(self, percent: int) -> float:
-        """Milliseconds."""
-        return statistics.quantiles(self.all, n=100)[percent - 1]
+    def add_screen(self, place: str, took: float) -> None:
+        """Take in a key that showed another screen."""
+        self.screens.append(took)
+        self._by_place[f"{place}, shown"].append(took)
 
     def print(self, when: str) -> None:
         """Say what each screen did, for people."""
-        for place, times in self._by_place.items():
+        for place, times in sorted(self._by_place.items()):
             print(
                 f"{when}, {place}: {len(times)} keys, median {statistics.median(times):.0f}, most {max(times):.0f} ms"
             )
@@ -172,14 +178,14 @@ def measure(home: Home) -> list[Result]:
             presser.begin(place)
         for _ in range(ROUNDS):
             for place in places():
-                quiet.add(place.name, presser.visit(place))
+                presser.visit(place, quiet)
         _begin_delete(terminal)
         while not any(home.archives_dir.glob(f"{AGENT}-*")):
             for place in places():
-                busy.add(place.name, presser.visit(place))
+                presser.visit(place, busy)
     quiet.print("before")
     busy.print("during the delete")
-    return _rows(quiet, busy)
+    return [*_rows("row", busy.rows, quiet.rows), *_rows("screen", busy.screens, quiet.screens)]
 
 
 def _begin_delete(terminal: Terminal) -> None:
@@ -195,13 +201,17 @@ def _begin_delete(terminal: Terminal) -> None:
     terminal.press("g")
 
 
-def _rows(quiet: Times, busy: Times) -> list[Result]:
-    p99 = busy.percentile(99)
+def _rows(what: str, busy: Sequence[float], quiet: Sequence[float]) -> list[Result]:
+    p99 = _percentile(busy, 99)
     return [
-        Result("delete-key-p50", busy.percentile(50), "ms", quiet.percentile(50)),
-        Result("delete-key-p99", p99, "ms", quiet.percentile(99), f"<{MOST:g}ms", p99 < MOST),
-        Result("delete-key-max", max(busy.all), "ms", max(quiet.all)),
+        Result(f"delete-{what}-key-p50", _percentile(busy, 50), "ms", _percentile(quiet, 50)),
+        Result(f"delete-{what}-key-p99", p99, "ms", _percentile(quiet, 99), f"<{MOST:g}ms", p99 < MOST),
+        Result(f"delete-{what}-key-max", max(busy), "ms", max(quiet)),
     ]
+
+
+def _percentile(times: Sequence[float], percent: int) -> float:
+    return statistics.quantiles(times, n=100, method="inclusive")[percent - 1]
 
 
 def main() -> int:
