@@ -34,7 +34,8 @@ async def plan_delete(house: House, alias: str, options: Options) -> Plan:
     plan = Plan(kind="delete", alias=alias, options=options, references=facts.references)
     refused = tuple(blocking.alias_blockers(alias)) or tuple(blocking.missing_agent(facts))
     if refused or facts.agent is None:
-        return msgspec.structs.replace(plan, blockers=refused)
+        holding = blocking.busy(await house.journal.holding(alias))
+        return msgspec.structs.replace(plan, blockers=(*holding, *refused))
     agent = facts.agent
     blockers = (
         *blocking.busy(await house.journal.holding(alias)),

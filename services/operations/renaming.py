@@ -34,7 +34,8 @@ async def plan_rename(house: House, alias: str, target: str, options: Options) -
         refused += (Blocker("the new alias is the old one", "Choose another alias."),)
     refused = refused or tuple(blocking.missing_agent(facts))
     if refused or facts.agent is None:
-        return msgspec.structs.replace(plan, blockers=refused)
+        holding = blocking.busy(await house.journal.holding(alias, target))
+        return msgspec.structs.replace(plan, blockers=(*holding, *refused))
     owned = await house.database.read(lambda c: read_owned(c, target))
     leave_out = ("workspace", "context", *(("session",) if options.stop_sessions else ()))
     blockers = (

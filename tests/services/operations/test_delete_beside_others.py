@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 from services.archives import result_of
 from services.errors import ArchiveError, OperationRefused, PinfoldError
 from services.operations import OperationState
+from services.operations.running import Run
 from services.pinfold import Pinfold
 from tests.services.home.small_disk import make_read_only, mount, needs_small_disk, unmount
 from tests.services.operations.conftest import done, refusal, retried, visible
@@ -42,17 +44,38 @@ class TestOtherPinfolds:
             lock.release()
         assert await pinfold.operations.all() == []
 
-    async def test_whoever_deletes_is_named_to_whoever_starts_one(self, world: World, pinfold: Pinfold):
+    @pytest.mark.parametrize(
+        ("step", "told"),
+        [
+            pytest.param("remove", f"a delete of {AGENT}", id="while the agent is there"),
+            pytest.param("seal", "there is no agent", id="once it is gone"),
+        ],
+    )
+    async def test_whoever_deletes_is_named_to_whoever_starts_or_deletes(
+        self, world: World, pinfold: Pinfold, monkeypatch, step: str, told: str
+    ):
+        from services.operations.purging import COURSE
         from services.sandbox import StartRequest
 
+        going_on, carry_on = asyncio.Event(), COURSE.steps[step]
+
+        async def held(run: Run) -> str:
+            await going_on.wait()
+            return await carry_on(run)
+
+        monkeypatch.setitem(COURSE.steps, step, held)
         running = pinfold.operations.carry_out(await pinfold.operations.plan_delete(AGENT))
         first = await anext(running)
+        async for progress in running:
+            if progress.step == step:
+                break
         async with world.pinfold(supervise=False) as other:
-            with pytest.raises(PinfoldError, match=f"operation {first.operation.id}, a delete of {AGENT}"):
+            with pytest.raises(PinfoldError, match=told):
                 async for _ in other.sandboxes.start(StartRequest(AGENT)):
                     pass
             with pytest.raises(OperationRefused, match=first.operation.id):
                 await done(other, await other.operations.plan_delete(AGENT))
+        going_on.set()
         async for _ in running:
             pass
 
