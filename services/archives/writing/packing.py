@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from services.archives.members import Member, MemberKind, shown
 from services.archives.model import Omission, Omitted
 from services.archives.tars.attributes import attributes_of
 from services.archives.tars.compression import CompressedFile
+from services.archives.tars.making import FILE, FOLDER, HARD_LINK, LINK, Facts, header_bytes
 from services.archives.tars.sparse import Extents, extents_of
 from services.archives.working import Gauge
 from services.archives.writing.files import BLOCK
@@ -30,9 +30,8 @@ _TRIES = 3
 _BLOCK = 512
 _END = 20 * _BLOCK
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_SECOND = 1_000_000_000
 _ZEROS = memoryview(bytes(BLOCK))
-_KINDS = {stat.S_IFDIR: tarfile.DIRTYPE, stat.S_IFLNK: tarfile.SYMTYPE, stat.S_IFREG: tarfile.REGTYPE}
+_KINDS = {stat.S_IFDIR: FOLDER, stat.S_IFLNK: LINK, stat.S_IFREG: FILE}
 
 
 class Packing:
@@ -82,7 +81,7 @@ class Packing:
             return self._link(entry)
         identity = (entry.facts.st_dev, entry.facts.st_ino)
         if (first := self._linked.get(identity)) is not None:
-            self._header(entry, entry.facts, type=tarfile.LNKTYPE, target=first)
+            self._header(entry, entry.facts, type=HARD_LINK, target=first)
             return _member(entry, entry.facts, "hard link", target=first)
         return self._file(entry)
 
@@ -190,17 +189,21 @@ class Packing:
         target: str = "",
         headers: dict[str, str] | None = None,
     ) -> None:
-        info = tarfile.TarInfo(_path(entry))
-        info.type = type or _KINDS[stat.S_IFMT(facts.st_mode)]
-        info.mode = stat.S_IMODE(facts.st_mode)
-        info.uid, info.gid = facts.st_uid, facts.st_gid
-        info.size, info.linkname = size, target
-        seconds, rest = divmod(facts.st_mtime_ns, _SECOND)
-        info.mtime = seconds
-        info.pax_headers = dict(headers or {})
-        if rest or seconds < 0:
-            info.pax_headers["mtime"] = _decimal(facts.st_mtime_ns)
-        self._tar.write(info.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape"))
+        self._tar.write(
+            header_bytes(
+                Facts(
+                    os.fsencode(_path(entry)),
+                    type or _KINDS[stat.S_IFMT(facts.st_mode)],
+                    stat.S_IMODE(facts.st_mode),
+                    facts.st_uid,
+                    facts.st_gid,
+                    facts.st_mtime_ns,
+                    size,
+                    os.fsencode(target),
+                    headers or {},
+                )
+            )
+        )
 
 
 def changes_since(workspace: Path, packed: Iterator[Member]) -> Iterator[Omitted]:
@@ -280,8 +283,3 @@ def _same(before: os.stat_result, after: os.stat_result) -> bool:
         after.st_mtime_ns,
         after.st_ctime_ns,
     )
-
-
-def _decimal(nanoseconds: int) -> str:
-    seconds, rest = divmod(abs(nanoseconds), _SECOND)
-    return f"{'-' if nanoseconds < 0 else ''}{seconds}.{rest:09d}"
