@@ -107,6 +107,12 @@ def test_every_module_says_what_it_is_for() -> None:
     assert [file for file in source_files() if not file.read_text().startswith(('"""', "#!"))] == []
 
 
+def test_no_handler_of_an_event_calls_the_one_it_extends() -> None:
+    """Textual calls the handlers of all classes: one that is called by hand runs twice, and listens to all twice."""
+    calls = re.compile(r"super\(\)\.(on|_on)_\w+\(")
+    assert [str(file) for file in source_files() if calls.search(file.read_text())] == []
+
+
 def test_style_sheets_name_colours_by_variable_only() -> None:
     declared = re.compile(r"^\s*[\w-]+\s*:[^;{]*#[0-9a-fA-F]{3,8}\b", re.MULTILINE)
     sheets = sorted((ROOT / "themes").rglob("*.tcss"))

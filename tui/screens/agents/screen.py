@@ -58,7 +58,6 @@ class AgentsScreen(FrameScreen):
 
     def on_mount(self) -> None:
         """Listen to the store."""
-        super().on_mount()
         store = self.host.store
         for signal in (store.agents_changed, store.sessions_changed, store.awaiting_changed):
             signal.subscribe(self, self._update)
@@ -68,7 +67,6 @@ class AgentsScreen(FrameScreen):
 
     def on_screen_resume(self) -> None:
         """Catch up."""
-        super().on_screen_resume()
         self._update(None)
         self._clock.resume()
 

@@ -81,7 +81,6 @@ class ArchivesScreen(FrameScreen):
 
     def on_mount(self) -> None:
         """Listen to the store, and to what is carried out here."""
-        super().on_mount()
         store = self.host.store
         store.awaiting_changed.subscribe(self, self._wake)
         store.activity_changed.subscribe(self, self._grown)
@@ -90,7 +89,6 @@ class ArchivesScreen(FrameScreen):
 
     def on_screen_resume(self) -> None:
         """Read everything again, and follow it."""
-        super().on_screen_resume()
         self._clock.resume()
         self._wake(None)
 

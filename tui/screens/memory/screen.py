@@ -67,7 +67,6 @@ class MemoryScreen(ActingScreen):
 
     def on_mount(self) -> None:
         """Listen to the store."""
-        super().on_mount()
         store = self.host.store
         store.agents_changed.subscribe(self, self._agents_changed)
         store.awaiting_changed.subscribe(self, self._wake)
@@ -76,7 +75,6 @@ class MemoryScreen(ActingScreen):
 
     def on_screen_resume(self) -> None:
         """Read everything again, and follow changes."""
-        super().on_screen_resume()
         self._clock.resume()
         self._wake(None)
 

@@ -62,7 +62,6 @@ class RestorePlan(PlanDialog):
         self._references.styles.height = min(len(self._offered), _ROWS) + 1
         self._references.show(self._offered)
         self._show_fields()
-        super().on_mount()
 
     @on(Choice.Changed)
     def _show_fields(self) -> None:

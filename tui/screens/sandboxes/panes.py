@@ -93,7 +93,6 @@ class OutputPane(Pane):
 
     def on_descendant_focus(self) -> None:
         """Tell which pane is in use."""
-        super().on_descendant_focus()
         self.post_message(self.Focused(self))
 
     @on(LogPane.StatusChanged)

@@ -67,7 +67,6 @@ class SandboxesScreen(FrameScreen):
 
     def on_mount(self) -> None:
         """Listen to the store."""
-        super().on_mount()
         store = self.host.store
         for signal in (store.sessions_changed, store.awaiting_changed):
             signal.subscribe(self, self._update)
@@ -75,7 +74,6 @@ class SandboxesScreen(FrameScreen):
 
     def on_screen_resume(self) -> None:
         """Catch up, and take usage again."""
-        super().on_screen_resume()
         self._update(None)
         self._clock.resume()
 
