@@ -106,6 +106,17 @@ async def test_the_form_refuses_before_anything_starts(world, field, typed, reas
         assert app.store.sessions == {}
 
 
+async def test_enter_right_after_typing_starts_once_the_form_has_looked(world) -> None:
+    world.agent("counter", "true")
+    async with screens(world) as (app, pilot):
+        app.start_session("counter")
+        await until(lambda: isinstance(app.screen, StartForm), pilot)
+        await pilot.press(*"hi", "enter")
+        await until(lambda: app.store.sessions, pilot)
+        (session,) = await app.pinfold.sandboxes.sessions()
+        assert session.prompt == "hi"
+
+
 async def test_an_engine_that_does_not_answer_is_refused_with_its_reason(world) -> None:
     world.agent("counter", "true")
     async with screens(world) as (app, pilot):

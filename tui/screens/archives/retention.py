@@ -16,7 +16,7 @@ from services.errors import PinfoldError
 from tui.figures import counted, size
 from tui.host import host
 from tui.screens.archives.purging import archive_line
-from tui.screens.dialog import Dialog
+from tui.screens.looking_ahead import LooksAhead
 from tui.text import safe
 from tui.widgets.field import Field
 from tui.widgets.lines_view import LinesView
@@ -30,7 +30,7 @@ _SETTLING_SECONDS = 0.12
 _MOST = 2000
 
 
-class Expire(Dialog["tuple[Archive, ...]"]):
+class Expire(LooksAhead["tuple[Archive, ...]"]):
     """Answers with the archives that are kept no longer."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Expire(Dialog["tuple[Archive, ...]"]):
 
     @on(Input.Changed)
     def _look(self) -> None:
-        self.query_one("#yes", Button).disabled = True
+        self.begin_to_look()
         host(self).begin(self, "preview", self._list)
 
     def _retention(self) -> Retention:
@@ -79,21 +79,19 @@ class Expire(Dialog["tuple[Archive, ...]"]):
             found = await host(self).pinfold.archives.expired(self._retention())
         except ValueError as error:
             self._lines.show([cell(safe(str(error)), "bad")])
+            self.looked(allowed=False)
             return
         except PinfoldError as error:
             self._lines.show([cell(safe(str(error)), "muted")])
+            self.looked(allowed=False)
             return
         self._found = found
         total = size(sum(archive.size for archive in found))
         head = f"{counted(len(found), 'archive')} would be purged, {total}; nothing is yet" if found else "none of them"
         self._lines.show([cell(head, "warn" if found else "good"), *map(archive_line, found[:_MOST])])
-        button = self.query_one("#yes", Button)
-        button.disabled = not found
-        button.label = Content(f"Purge {counted(len(found), 'archive')}" if found else "Purge")
-
-    @on(Input.Submitted)
-    def _submit(self) -> None:
-        self.query_one("#cancel" if self.query_one("#yes").disabled else "#yes").focus()
+        label = f"Purge {counted(len(found), 'archive')}" if found else "Purge"
+        self.query_one("#yes", Button).label = Content(label)
+        self.looked(allowed=bool(found))
 
     @on(Button.Pressed)
     def _answer(self, message: Button.Pressed) -> None:

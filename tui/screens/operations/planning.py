@@ -17,7 +17,7 @@ from textual.widgets import Button, Input, Static
 from services.errors import PinfoldError
 from tui.glyphs import glyphs
 from tui.host import host
-from tui.screens.dialog import Dialog
+from tui.screens.looking_ahead import LooksAhead
 from tui.screens.operations.plan_lines import commitment, plan_lines
 from tui.text import safe
 from tui.widgets.choice import Choice
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _SETTLING_SECONDS = 0.15
 
 
-class PlanDialog(Dialog["Plan"]):
+class PlanDialog(LooksAhead["Plan"]):
     """Answers with the plan that is to be carried out; starts on *cancel*.
 
     Args:
@@ -94,7 +94,7 @@ class PlanDialog(Dialog["Plan"]):
     @on(Choice.Changed)
     def look_ahead(self) -> None:
         """Plan anew."""
-        self.query_one("#yes", Button).disabled = True
+        self.begin_to_look()
         self._plan = None
         if not self._looked:
             self._lines.show([cell(f"looking at everything that is concerned {glyphs().ellipsis}", "muted")])
@@ -108,23 +108,19 @@ class PlanDialog(Dialog["Plan"]):
             plan = await self.make_plan(await host(self).underway.operations())
         except PinfoldError as error:
             self._lines.show([cell(safe(str(error)), "bad")])
+            self.looked(allowed=False)
             return
         self._plan = plan
         width = self._lines.size.width
         self._lines.show(await host(self).pinfold.calls.run(lambda: list(plan_lines(plan, width))))
         self.query_one("#consequence", Static).update(Content(commitment(plan)))
-        button = self.query_one("#yes", Button)
-        button.disabled = not plan.allowed
-        if not plan.allowed and self.focused is button:
+        if not plan.allowed and self.focused is self.query_one("#yes"):
             self.query_one("#cancel").focus()
+        self.looked(allowed=plan.allowed)
 
     def action_scroll(self, by: int) -> None:
         """Scroll the plan."""
         self._lines.scroll_relative(y=by, animate=False)
-
-    @on(Input.Submitted)
-    def _to_button(self) -> None:
-        self.query_one("#cancel" if self.query_one("#yes").disabled else "#yes").focus()
 
     @on(Button.Pressed)
     def _answer(self, message: Button.Pressed) -> None:

@@ -18,7 +18,7 @@ from services.sandbox import StartRequest
 from tui.figures import middle
 from tui.glyphs import glyphs
 from tui.host import Host, host
-from tui.screens.dialog import Dialog
+from tui.screens.looking_ahead import LooksAhead
 from tui.screens.sandboxes.details import describe_sandbox
 from tui.store import SessionRow
 from tui.text import safe
@@ -33,7 +33,7 @@ _PLACEHOLDER = 50
 _LIFECYCLES = ("oneshot", "session", "longrunning", "persistent")
 
 
-class StartForm(Dialog[StartRequest]):
+class StartForm(LooksAhead[StartRequest]):
     """Answers with what to start.
 
     Args:
@@ -43,7 +43,6 @@ class StartForm(Dialog[StartRequest]):
     def __init__(self, alias: str = "") -> None:
         super().__init__(id="start")
         self._alias = alias
-        self._refused = True
 
     @property
     def _host(self) -> Host:
@@ -88,8 +87,7 @@ class StartForm(Dialog[StartRequest]):
     @on(Input.Changed)
     @on(Choice.Changed)
     def _look_ahead(self) -> None:
-        self.query_one("#yes", Button).disabled = True
-        self._refused = True
+        self.begin_to_look()
         self._host.begin(self, "preview", self._preview)
 
     def _say_defaults(self) -> None:
@@ -135,21 +133,21 @@ class StartForm(Dialog[StartRequest]):
             session = await self._host.pinfold.sandboxes.preview(self.request())
         except PinfoldError as error:
             said.update(Content("\n").join(_refusal(error)))
+            self.looked(allowed=False)
             return
         row = SessionRow.of(session)
         said.update(Content("\n").join(describe_sandbox(row, max(said.size.width, 40))))
-        self._refused = False
-        self.query_one("#yes", Button).disabled = False
+        self.looked(allowed=True)
 
-    @on(Input.Submitted)
-    def _submit(self) -> None:
-        if not self._refused:
+    def enter(self) -> None:
+        """Start."""
+        if not self.query_one("#yes", Button).disabled:
             self.dismiss(self.request())
 
     @on(Button.Pressed)
     def _press(self, message: Button.Pressed) -> None:
         if message.button.id == "yes":
-            self._submit()
+            self.enter()
         else:
             self.dismiss(None)
 

@@ -47,6 +47,15 @@ async def test_a_rename_shows_what_names_the_agent_and_is_listed_with_its_steps(
         await until_shown(app, pilot, "point of no return", "✓ done")
 
 
+async def test_enter_right_after_typing_goes_to_the_button_once_the_plan_is_there(staffed) -> None:
+    async with screens(staffed) as (app, pilot):
+        await open_agents(app, pilot, "worker")
+        await pilot.press("m", *"digger", "enter")
+        await until(lambda: getattr(app.screen.focused, "id", "") in ("yes", "cancel"), pilot)
+        assert app.screen.focused is app.screen.query_one("#yes")
+        await pilot.press("escape")
+
+
 async def test_one_key_takes_a_delete_back_and_its_archive_is_compared_narrowed_down_to_and_purged(staffed) -> None:
     file = staffed.home.agent_file("worker")
     before = file.read_bytes()

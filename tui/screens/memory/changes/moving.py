@@ -15,7 +15,7 @@ from services.memory import Move, Scope
 from tui.figures import counted
 from tui.host import host
 from tui.memory_log import log
-from tui.screens.dialog import Dialog
+from tui.screens.looking_ahead import LooksAhead
 from tui.screens.memory.changes.doing import Outcome, Subject, taking_back
 from tui.screens.memory.hiding import key_name
 from tui.screens.memory.places import ScopeKeys
@@ -29,7 +29,7 @@ from tui.widgets.typing_line import TypingLine
 _LISTED = 100
 
 
-class MoveKeys(Dialog[tuple[Scope, bool]]):
+class MoveKeys(LooksAhead[tuple[Scope, bool]]):
     """Asks where keys are to go, tells what would happen while it is typed, and answers with scope and *replace*.
 
     Args:
@@ -67,21 +67,21 @@ class MoveKeys(Dialog[tuple[Scope, bool]]):
     @on(Input.Changed)
     @on(Choice.Changed)
     def _look(self) -> None:
+        self.begin_to_look()
         host(self).begin(self, "preview", self._dry_run)
 
     async def _dry_run(self) -> None:
-        button = self.query_one("#yes", Button)
-        button.disabled = True
         try:
             move = await host(self).pinfold.memory.scopes.move(
                 self._place.scope, self._target(), self._keys, replace=self._replace, dry_run=True
             )
         except (ValueError, PinfoldError) as error:
             self._lines.show([cell(safe(str(error)), "bad")])
+            self.looked(allowed=False)
             return
         self._lines.show(_move_lines(move, replace=self._replace))
-        button.disabled = not move.moved
-        button.label = f"Move {counted(len(move.moved), 'key')}"
+        self.query_one("#yes", Button).label = f"Move {counted(len(move.moved), 'key')}"
+        self.looked(allowed=bool(move.moved))
 
     def _target(self) -> Scope:
         return Scope.parse(self._line.text)
@@ -89,10 +89,6 @@ class MoveKeys(Dialog[tuple[Scope, bool]]):
     @property
     def _replace(self) -> bool:
         return self._clash.value == "replace"
-
-    @on(Input.Submitted)
-    def _to_button(self) -> None:
-        self.query_one("#cancel" if self.query_one("#yes").disabled else "#yes").focus()
 
     @on(Button.Pressed)
     def _answer(self, message: Button.Pressed) -> None:
