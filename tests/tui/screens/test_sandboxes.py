@@ -111,6 +111,7 @@ async def test_enter_right_after_typing_starts_once_the_form_has_looked(world) -
     async with screens(world) as (app, pilot):
         app.start_session("counter")
         await until(lambda: isinstance(app.screen, StartForm), pilot)
+        await until(lambda: getattr(app.screen.focused, "id", "") == "prompt", pilot)
         await pilot.press(*"hi", "enter")
         await until(lambda: app.store.sessions, pilot)
         (session,) = await app.pinfold.sandboxes.sessions()

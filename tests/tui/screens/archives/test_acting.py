@@ -50,7 +50,9 @@ async def test_a_rename_shows_what_names_the_agent_and_is_listed_with_its_steps(
 async def test_enter_right_after_typing_goes_to_the_button_once_the_plan_is_there(staffed) -> None:
     async with screens(staffed) as (app, pilot):
         await open_agents(app, pilot, "worker")
-        await pilot.press("m", *"digger", "enter")
+        await pilot.press("m")
+        await until(lambda: getattr(app.screen.focused, "id", "") == "target", pilot)
+        await pilot.press(*"digger", "enter")
         await until(lambda: getattr(app.screen.focused, "id", "") in ("yes", "cancel"), pilot)
         assert app.screen.focused is app.screen.query_one("#yes")
         await pilot.press("escape")
