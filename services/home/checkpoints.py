@@ -14,7 +14,7 @@ from pathlib import Path
 from services.errors import DatabaseError
 from services.home.sqlite import connect
 
-STEP = 16 * 1024 * 1024
+STEP = 32 * 1024 * 1024
 """How many bytes the log grows from one move to the next."""
 
 _TURNS = 4

@@ -11,7 +11,7 @@ from services.errors import DatabaseDamaged, DatabaseError
 _PATIENCE = 5.0
 _PAUSE = 0.02
 
-_CHECKPOINT_PAGES = 16_000
+_CHECKPOINT_PAGES = 32_000
 """Of 4 KiB: a log of writes this long is moved to the file by whoever commits, if nobody else has done it before."""
 
 _REASONS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -20,6 +21,9 @@ DEPTH_LIMIT = 64
 """The most lists and objects inside one another."""
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
+
+_SHORT = VALUE_LIMIT // 8
+"""A text of fewer characters is never too large, whatever JSON makes of each."""
 
 LEAST_INTEGER, MOST_INTEGER = -(2**63), 2**63 - 1
 
@@ -111,6 +115,9 @@ def to_json(value: Json) -> str:
     Raises:
         InputRefused: As `encode`.
     """
+    if type(value) is str and len(value) < _SHORT:  # can neither be too large nor anything but text
+        with suppress(UnicodeEncodeError):  # told below
+            return _ENCODER.encode(value).decode()
     stored = encode(value)
     return stored.text if stored.kind != "list" else joined(stored.items)
 
