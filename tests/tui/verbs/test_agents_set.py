@@ -133,7 +133,7 @@ def test_a_first_profile_lets_an_agent_do_more(pinfold: Command, reviewer: Path)
 def test_values_of_environment_variables_are_never_printed(pinfold: Command, reviewer: Path) -> None:
     for secret in ("hunter2", "hunter3"):
         for options in ((), ("--json",)):
-            done = pinfold("agents", "set", "reviewer", f"sandbox.environment.TOKEN={secret}", *options)
+            done = pinfold("agents", "set", "reviewer", f"sandbox.environment.TOKEN={secret}", "--yes", *options)
             assert secret not in done.stdout + done.stderr
         assert f'TOKEN = "{secret}"' in reviewer.read_text()
     assert "hunter" not in pinfold("activity").stdout

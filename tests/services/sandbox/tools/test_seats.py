@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack
+from itertools import count, islice
 
 import pytest
 
@@ -36,11 +37,24 @@ async def calls_by_lines(connection: Raw, token: Token, count: int, first: int =
         await say(connection.writer, call(number, "memory_store", key="k", content="x"))
 
 
-async def waiting(desk: Desk, count: int) -> None:
+async def more_by_lines(connection: Raw, calls: int, numbers: Iterator[int]) -> None:
+    for number in islice(numbers, calls):
+        await say(connection.writer, call(number, "memory_store", key="k", content="x"))
+
+
+async def waiting(desk: Desk, calls: int) -> None:
     """Until so many calls wait for an operator."""
     async with asyncio.timeout(30):
-        while len(await desk.pinfold.approvals.waiting()) != count:
+        while len(await desk.pinfold.approvals.waiting()) != calls:
             await asyncio.sleep(0.02)
+
+
+async def fill(desk: Desk, call_more: Callable[[int], Awaitable[None]]) -> None:
+    """Until a session has taken all its seats: that of a call that ended is given back a moment later."""
+    async with asyncio.timeout(60):
+        while free := EACH - len(await desk.pinfold.approvals.waiting()):
+            await call_more(free)
+            await asyncio.sleep(0.2)
 
 
 async def test_one_call_too_many_is_refused_by_lines_and_over_http(desk: Desk) -> None:
@@ -76,19 +90,22 @@ async def test_seats_are_given_back_where_a_call_ends_is_cancelled_or_its_client
         await desk.pinfold.approvals.answer(first.number, allow=True)
         while "result" not in await hear(connection.reader):
             continue
-        for number in range(100, 103):
-            await say(connection.writer, call(number, "memory_store", key="k", content="x"))
-        await waiting(desk, EACH)
+        later = count(100)
+        await fill(desk, lambda free: more_by_lines(connection, free, later))
     await waiting(desk, 0)
     async with AsyncExitStack() as stack:
-        for _ in range(EACH):
-            connection = await stack.enter_async_context(raw(desk.pinfold))
-            await connection.say(request(token, "memory_store", key="k", content="x"))
-        await waiting(desk, EACH)
+
+        async def more_over_http(free: int) -> None:
+            for _ in range(free):
+                connection = await stack.enter_async_context(raw(desk.pinfold))
+                await connection.say(request(token, "memory_store", key="k", content="x"))
+
+        await fill(desk, more_over_http)
     await waiting(desk, 0)
     async with by_lines(desk.pinfold) as connection:
-        await calls_by_lines(connection, token, EACH)
-        await waiting(desk, EACH)
+        await greet(connection.reader, connection.writer, token)
+        numbers = count(1)
+        await fill(desk, lambda free: more_by_lines(connection, free, numbers))
 
 
 async def test_an_id_that_is_being_answered_is_not_taken_again(desk: Desk) -> None:
