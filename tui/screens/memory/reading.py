@@ -40,6 +40,9 @@ class Reading:
         listing: The table.
         viewer: The viewer.
         look_at_draft: Finds out whether what is edited was changed meanwhile.
+
+    Attributes:
+        aim: The id of the row that the cursor goes to once its page is read, whoever reads it; "" is none.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class Reading:
         self.pages: dict[str, int] = {}
         self.reveal = False
         self.search = ""
+        self.aim = ""
 
     @property
     def _host(self) -> Host:
@@ -141,6 +145,7 @@ class Reading:
         place, text = listing.place, listing.text
         if place is None or isinstance(place, FoundRows):
             return
+        around = around or self.aim
         try:
             part = await read_part(self._host.pinfold, place, self._asked(window, around))
         except PinfoldError as error:
@@ -150,6 +155,7 @@ class Reading:
         if listing.place == place and listing.text == text and listing.is_attached:
             listing.show(part)
             if around:
+                self.aim = "" if self.aim == around else self.aim
                 found = next((item for item in part.rows if item.id == around), None)
                 if found is not None:
                     listing.table.move_to(found.key)
@@ -177,9 +183,9 @@ class Reading:
         if now is not None and now.key == item.key and self._viewer.is_attached:
             self._viewer.show(now, content)
 
-    async def read_place(self, item: str = "") -> None:
-        """Read rows and viewer, with the cursor on one row."""
-        await self.read_page(around=item)
+    async def read_place(self) -> None:
+        """Read rows and viewer, with the cursor on the row aimed at."""
+        await self.read_page()
         await self.read_item()
 
     async def find(self, text: str) -> None:

@@ -146,12 +146,13 @@ class MemoryScreen(ActingScreen):
         if self._tree_settling is not None:
             self._tree_settling.stop()
         self._listing.turn_to(place)
+        self._reading.aim = item
         self._tree.aim(place)
         self.refresh_bindings()
         if isinstance(place, FoundRows):
             self.host.begin(self, "memory search", self._reading.find, place.text)
         else:
-            self.host.begin(self, "memory page", self._reading.read_place, item)
+            self.host.begin(self, "memory page", self._reading.read_place)
 
     @on(PagedTable.Wanted)
     def _read_more(self, message: PagedTable.Wanted) -> None:

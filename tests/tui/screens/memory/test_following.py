@@ -10,6 +10,7 @@ from services.memory import Draft, Scope, ScopeKind
 from tests.tui.conftest import shown
 from tests.tui.screens.memory.conftest import USER, Desk
 from tui.screens.memory.places import AgentRows, ScopeKeys, ScopesOf
+from tui.widgets.table import PagedTable, Window
 
 TEAM = Scope.parse("team:core")
 
@@ -122,3 +123,11 @@ async def test_no_line_of_the_tree_can_be_marked(desk: Desk) -> None:
     await desk.press("space", "asterisk")
     assert not desk.screen._tree.table.marked
     assert " mark" not in shown(desk.app)
+
+
+async def test_a_page_that_is_wanted_meanwhile_does_not_keep_the_cursor_from_the_row_it_was_sent_to(desk: Desk) -> None:
+    await desk.keys().set_many({f"k{number}": number for number in range(9)})
+    await desk.show(rows=9)
+    desk.screen.show_place(ScopeKeys(USER), "k7")
+    desk.screen._read_more(PagedTable.Wanted(desk.table, Window(0, 50)))
+    await desk.until(lambda: desk.item == "k7")

@@ -114,10 +114,11 @@ class Changing:
             self._screen.show_place(outcome.place, outcome.item)
             self._host.begin(self._screen, "memory tree", self._reading.read_tree)
         else:
-            self._host.begin(self._screen, "memory page", self._show, outcome.item)
+            self._reading.aim = outcome.item
+            self._host.begin(self._screen, "memory page", self._show)
 
-    async def _show(self, item: str) -> None:
-        await self._reading.read_place(item)
+    async def _show(self) -> None:
+        await self._reading.read_place()
         await self._reading.read_tree()
 
     def ask(self, operation: Operation) -> None:
