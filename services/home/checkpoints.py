@@ -39,21 +39,26 @@ class Checkpoints:
         self._thread: threading.Thread | None = None
 
     def committed(self) -> None:
-        """Have the log moved if it has grown enough; called on one thread, after each commit, and returns at once."""
+        """Have the log moved if it has grown enough; called on one thread, after each commit, and returns at once.
+
+        Raises nothing: what was committed must not be told to have failed.
+        """
         try:
             size = self._log.stat().st_size
-        except FileNotFoundError:
-            size = 0
+        except OSError:  # there is none, or the next write finds out what is wrong
+            return
         if size < self._seen:  # SQLite began it anew
             self._next = STEP
         self._seen = size
         if size < self._next:
             return
         self._next = size + STEP
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._move_when_told, name="pinfold-database-log", daemon=True)
-            self._thread.start()
         self._orders.put(True)
+        if self._thread is None:
+            thread = threading.Thread(target=self._move_when_told, name="pinfold-database-log", daemon=True)
+            with suppress(RuntimeError):  # the system gives no more threads; the order waits for the next time
+                thread.start()
+                self._thread = thread
 
     def stop(self, seconds: float) -> None:
         """Finish; blocks, gives up on a disk that does not answer."""

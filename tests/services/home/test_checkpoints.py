@@ -72,3 +72,26 @@ async def test_a_log_that_cannot_be_moved_loses_nothing(tmp_path: Path, monkeypa
         reader.close()
     with sqlite3.connect(file) as again:
         assert again.execute("SELECT count(*), sum(length(data)) FROM pieces").fetchone() == (PIECES, PIECES * PIECE)
+
+
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        pytest.param("pathlib.Path.stat", OSError(5, "Input/output error"), id="the log cannot be looked at"),
+        pytest.param("threading.Thread.start", RuntimeError("can't start new thread"), id="no thread is to be had"),
+    ],
+)
+async def test_what_was_committed_is_not_told_to_have_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, error: Exception
+):
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    async with Database(tmp_path / "pinfold.db") as database:
+        await table_of_pieces(database)
+        with monkeypatch.context() as patch:
+            patch.setattr("services.home.checkpoints.STEP", 1)
+            patch.setattr(database._writer._checkpoints, "_next", 1)
+            patch.setattr(place, fails)
+            await database.write(keep(1))
+        assert await database.read(lambda c: c.execute("SELECT count(*) FROM pieces").fetchone()) == (1,)
