@@ -200,6 +200,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it can be carried out."""
         return not self.blockers
 
+    @property
+    def subject(self) -> str:
+        """What it concerns, for people: the agent, or the archive where nobody knows whose that is."""
+        return self.alias or self.archive
+
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One step as journalled.

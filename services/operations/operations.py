@@ -317,6 +317,6 @@ def _waiting(plan: Plan) -> tuple[Step, ...]:
 
 def _refuse(plan: Plan) -> None:
     if plan.blockers:
-        what = f"cannot {plan.kind} {plan.alias}"
+        what = f"cannot {plan.kind} {plan.subject}"
         fixes = " ".join(dict.fromkeys(blocker.fix for blocker in plan.blockers if blocker.fix))
         raise OperationRefused(what, why="; ".join(blocker.reason for blocker in plan.blockers), fix=fixes)

@@ -103,7 +103,9 @@ class AgentMemory:
             return Recollection([])
         if self._likeness is not None and query.has_words:
             return await self._likeness.recall(owners, query)
-        return Recollection(await self.backend.recall(owners, query))
+        likeness_wanted = query.has_words and query.search in ("vectors", "hybrid")
+        notice = f"Found by words alone: {self.owner.alias} has no embedder." if likeness_wanted else ""
+        return Recollection(await self.backend.recall(owners, query), notice)
 
     async def get(self, key: str, agent: str = "") -> Row | None:
         """Read one row: its own, else the first granted sibling's that has the key.

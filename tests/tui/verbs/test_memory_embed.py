@@ -120,3 +120,14 @@ def test_what_cannot_be_embedded_says_why(pinfold: Command, section: str, words:
     with pinfold.home.agent_file("reviewer").open("a") as file:
         file.write(f"\n{section}")
     assert words in pinfold("memory", "embed", "reviewer", status=1).stderr
+
+
+def test_likeness_asked_for_without_an_embedder_is_said_not_to_be_had(pinfold: Command) -> None:
+    home = pinfold.home
+    home.agent_dir("reviewer").mkdir(parents=True, exist_ok=True)
+    home.agent_file("reviewer").write_text("[agent]\n")
+    asyncio.run(store(home))
+    said = pinfold("memory", "recall", "reviewer", "deploy", "--search", "vectors")
+    assert "deploy on Mondays" in said.stdout
+    assert "Found by words alone: reviewer has no embedder." in said.stderr
+    assert pinfold("memory", "recall", "reviewer", "deploy").stderr == ""

@@ -73,7 +73,11 @@ def test_a_rename_stops_sessions_when_it_is_asked_to(pinfold: Command, home_with
         pytest.param(("delete", "reviewer"), "nothing was changed", id="without a yes"),
         pytest.param(("operations", "show", "x"), "there is no operation", id="an unknown operation"),
         pytest.param(("archives", "show", "x"), "there is no archive", id="an unknown archive"),
-        pytest.param(("archives", "restore", "x-20260101000000"), "there is no archive", id="restoring nothing"),
+        pytest.param(
+            ("archives", "restore", "x-20260101000000"),
+            "cannot restore x-20260101000000: there is no archive",
+            id="restoring nothing",
+        ),
     ],
 )
 def test_what_is_refused_says_why_with_status_1(pinfold, home_with_reviewer, arguments, reason):

@@ -63,7 +63,7 @@ def refuse(plan: Plan) -> None:
     if not plan.allowed:
         reasons = "; ".join(blocker.reason for blocker in plan.blockers)
         fix = next((blocker.fix for blocker in plan.blockers if blocker.fix), "")
-        raise OperationRefused(f"cannot {plan.kind} {plan.alias}", why=reasons, fix=fix)
+        raise OperationRefused(f"cannot {plan.kind} {plan.subject}", why=reasons, fix=fix)
 
 
 async def run_to_end(call: Call, progress: AsyncGenerator[Progress, None]) -> Operation:

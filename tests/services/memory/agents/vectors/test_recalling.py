@@ -198,8 +198,11 @@ async def test_without_an_embedder_all_is_as_it_was(house: House, server: Embedd
     async with house.opened() as pinfold:
         memory = pinfold.agent_memories.of("reviewer")
         await stored(pinfold, "reviewer", "deploy")
-        recollection = await memory.recollect(Query("deploy", search="vectors"))
+        recollection = await memory.recollect(Query("deploy"))
         assert ([one.score for one in recollection.found], recollection.notice) == ([1.0], "")
+        asked_for = await memory.recollect(Query("deploy", search="vectors"))
+        told = "Found by words alone: reviewer has no embedder."
+        assert ([one.score for one in asked_for.found], asked_for.notice) == ([1.0], told)
         assert await recalled(pinfold, "ship") == []
         await embedded(pinfold, 0)
     assert server.asked == []
